@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conclave/base/fields.hpp"
@@ -71,10 +72,19 @@ struct Claim {
   std::string name;       // "Lemma 2"
   std::string statement;  // in words
   ClaimKind kind = ClaimKind::everywhere;
-  std::string set;               // the name of one of the sets, converged_set or whole_set
-  StepPredicate<State> holds{};  // for `steps` only
+  std::string set;                      // the name of one of the sets, converged_set or whole_set
+  StepPredicate<State> holds{};         // for `steps` only
+  StepPredicate<State> step_premise{};  // for `steps`; empty: always true
   ConfigurationPredicate<State> premise{};  // for `everywhere`; empty: always true
-  StepPredicate<State> step_premise{};      // for `steps`; empty: always true
+
+  // One of kind `everywhere`, vacuous unless some configuration satisfies the premise.
+  static Claim everywhere(std::string name, std::string statement, std::string set,
+                          ConfigurationPredicate<State> premise) {
+    return {.name = std::move(name),
+            .statement = std::move(statement),
+            .set = std::move(set),
+            .premise = std::move(premise)};
+  }
 };
 
 // All that is claimed about a protocol, which must outlive its claims.

@@ -45,8 +45,8 @@ inline Claims<Idlers::State> claims_of(const Idlers&) {
   claims.sets = {{"none", "no configuration", nowhere},
                  {"all", "all configurations", [](View) { return true; }}};
   claims.claims = {{"here", "", ClaimKind::everywhere, "all"},
-                   {"nowhere", "", ClaimKind::everywhere, "all", {}, nowhere},
-                   {"wrong", "", ClaimKind::everywhere, "none", {}, nowhere},
+                   {"nowhere", "", ClaimKind::everywhere, "all", {}, {}, nowhere},
+                   {"wrong", "", ClaimKind::everywhere, "none", {}, {}, nowhere},
                    {"closed", "", ClaimKind::closed, "all"},
                    {"closed none", "", ClaimKind::closed, "none"},
                    {"safe none", "", ClaimKind::safe, "none"},
@@ -54,8 +54,8 @@ inline Claims<Idlers::State> claims_of(const Idlers&) {
                    {"reached", "", ClaimKind::reached, "all"},
                    {"step", "", ClaimKind::steps, whole, always},
                    {"step in none", "", ClaimKind::steps, "none", never},
-                   {"step without premise", "", ClaimKind::steps, whole, always, {}, never},
-                   {"wrong step", "", ClaimKind::steps, whole, never, {}, never}};
+                   {"step without premise", "", ClaimKind::steps, whole, always, never},
+                   {"wrong step", "", ClaimKind::steps, whole, never, never}};
   return claims;
 }
 

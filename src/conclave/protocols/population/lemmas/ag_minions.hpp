@@ -28,12 +28,8 @@ inline Claims<AgMinions::State> claims_of(const AgMinions& protocol) {
   claims.sets = {
       {"ahead", "the largest value of a leader exceeds those of all minions", leaders_are_ahead}};
   claims.claims = resigning_claims(protocol);
-  claims.claims.push_back({"invariant",
-                           "some leader has a larger value than every minion",
-                           ClaimKind::everywhere,
-                           "ahead",
-                           {},
-                           has_minion});
+  claims.claims.push_back(Claim<State>::everywhere(
+      "invariant", "some leader has a larger value than every minion", "ahead", has_minion));
   claims.claims.push_back({"safety", "with one leader left, outputs never change again",
                            ClaimKind::safe, std::string(converged_set)});
   claims.notation = [](const State& s) { return (s.leader ? '+' : '-') + std::to_string(s.value); };

@@ -54,21 +54,11 @@ inline Claims<PlainPropagateReset::State> claims_of(const PlainPropagateReset&) 
   claims.sets = {{"calm", "no resetCount is positive", nobody_spreads},
                  {"dormant", "everybody is resetting with resetCount 0", all_dormant}};
   claims.claims = {
-      {"wave",
-       "the largest resetCount never grows",
-       ClaimKind::steps,
-       std::string(whole_set),
-       ResetSteps::wave_falls,
-       {},
-       ResetSteps::has_wave},
+      {"wave", "the largest resetCount never grows", ClaimKind::steps, std::string(whole_set),
+       ResetSteps::wave_falls, ResetSteps::has_wave},
       {"calm", "once no resetCount is positive, none becomes positive", ClaimKind::closed, "calm"},
-      {"awake",
-       "and then nobody who computes is reset again",
-       ClaimKind::steps,
-       "calm",
-       ResetSteps::stay_awake,
-       {},
-       ResetSteps::has_awake},
+      {"awake", "and then nobody who computes is reset again", ClaimKind::steps, "calm",
+       ResetSteps::stay_awake, ResetSteps::has_awake},
       {"end", "when everybody computes, nothing happens any more", ClaimKind::closed,
        std::string(converged_set)},
       {"awakening", "from every configuration everybody computes in the end", ClaimKind::reached,
@@ -228,35 +218,25 @@ inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
     return std::ranges::none_of(agents,
                                 [](const State& s) { return s.type == Type::electing && !s.done; });
   };
-  const auto step_claim = [](std::string name, std::string statement, std::string_view set,
-                             StepPredicate<State> holds, StepPredicate<State> premise) {
-    return Claim<State>{std::move(name),   std::move(statement), ClaimKind::steps,
-                        std::string(set),  std::move(holds),     {},
-                        std::move(premise)};
-  };
   Claims<State> claims;
   claims.sets = {
       {"active", "somebody still elects, leads, labels, sleeps or is ranked", has_active},
       {"decided", "nobody can win the election any more", is_decided}};
   claims.claims = {
       {"election", "the election never ends without a sheriff", ClaimKind::everywhere, "active"},
-      {"ranks",
-       "who is ranked keeps its rank",
-       ClaimKind::steps,
-       std::string(whole_set),
-       keep_ranks,
-       {},
-       has_ranked},
-      step_claim("Observation D.1(a)", "who leaves the election has an empty channel or a copy",
-                 whole_set, BadgeSteps::begin_as_stated, BadgeSteps::has_beginner),
-      step_claim("Observation D.1(b)", "a channel is opened by its new deputy, with 1", whole_set,
-                 BadgeSteps::open_channels_by_deputies, BadgeSteps::has_opening),
-      step_claim("Observation D.1(c)", "a channel grows only with a label of its deputy", whole_set,
-                 BadgeSteps::grow_by_labels, BadgeSteps::has_growth),
-      step_claim("Observation D.1(d)", "once the election is decided, no badge gets more holders",
-                 "decided", BadgeSteps::keep_badges_single, BadgeSteps::has_badges),
-      step_claim("Observation D.1(e)", "a badge is lost only by a deputy that falls asleep",
-                 whole_set, BadgeSteps::lose_badges_asleep, BadgeSteps::has_badges),
+      {"ranks", "who is ranked keeps its rank", ClaimKind::steps, std::string(whole_set),
+       keep_ranks, has_ranked},
+      {"Observation D.1(a)", "who leaves the election has an empty channel or a copy",
+       ClaimKind::steps, std::string(whole_set), BadgeSteps::begin_as_stated,
+       BadgeSteps::has_beginner},
+      {"Observation D.1(b)", "a channel is opened by its new deputy, with 1", ClaimKind::steps,
+       std::string(whole_set), BadgeSteps::open_channels_by_deputies, BadgeSteps::has_opening},
+      {"Observation D.1(c)", "a channel grows only with a label of its deputy", ClaimKind::steps,
+       std::string(whole_set), BadgeSteps::grow_by_labels, BadgeSteps::has_growth},
+      {"Observation D.1(d)", "once the election is decided, no badge gets more holders",
+       ClaimKind::steps, "decided", BadgeSteps::keep_badges_single, BadgeSteps::has_badges},
+      {"Observation D.1(e)", "a badge is lost only by a deputy that falls asleep", ClaimKind::steps,
+       std::string(whole_set), BadgeSteps::lose_badges_asleep, BadgeSteps::has_badges},
       {"ranking", "a complete ranking has one agent of rank 1 and is final", ClaimKind::safe,
        std::string(converged_set)}};
   claims.notation = [](const State& s) { return notation(s); };

@@ -48,34 +48,25 @@ inline Claims<FischerJiang::State> claims_of(const FischerJiang& protocol) {
   claims.claims = {
       {"safety", "S is closed and safe", ClaimKind::safe, "S"},
       {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
-      {"shields",
-       "where there is a shield, there is one afterwards",
-       ClaimKind::steps,
+      {"shields", "where there is a shield, there is one afterwards", ClaimKind::steps,
        std::string(whole_set),
        [has_shield](const Step<State>& step) {
          return !has_shield(step.before) || has_shield(step.after);
        },
-       {},
        [has_shield](const Step<State>& step) { return has_shield(step.before); }},
-      {"births",
-       "a leader is made only where there is none",
-       ClaimKind::steps,
+      {"births", "a leader is made only where there is none", ClaimKind::steps,
        std::string(whole_set),
        [&protocol, gains](const Step<State>& step) {
          return !gains(step) || count_leaders(protocol, step.before) == 0;
        },
-       {},
        gains},
-      {"deaths",
-       "only a bullet from the left kills, and only a leader without a shield",
-       ClaimKind::steps,
-       std::string(whole_set),
+      {"deaths", "only a bullet from the left kills, and only a leader without a shield",
+       ClaimKind::steps, std::string(whole_set),
        [kills](const Step<State>& step) {
          const State& l = step.before[step.initiator];
          const State& r = step.before[step.responder];
          return !kills(step) || (l.bullet && r.leader && !r.shield);
        },
-       {},
        kills},
       {"stabilization", "S is reached from every configuration with probability 1",
        ClaimKind::reached, "S"},

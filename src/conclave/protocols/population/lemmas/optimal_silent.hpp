@@ -63,20 +63,10 @@ inline Claims<OptimalSilent::State> claims_of(const OptimalSilent& protocol) {
     return step.before[step.initiator].is(Duty::unsettled) ||
            step.before[step.responder].is(Duty::unsettled);
   };
-  claims.claims.push_back({"tree",
-                           "a top part of the tree grows, until a reset",
-                           ClaimKind::steps,
-                           "tree",
-                           grows_or_resets,
-                           {},
-                           has_unsettled});
-  claims.claims.push_back({"timeouts",
-                           "from there only an agent that waits too long resets",
-                           ClaimKind::steps,
-                           "tree",
-                           only_timeouts_reset,
-                           {},
-                           has_unsettled});
+  claims.claims.push_back({"tree", "a top part of the tree grows, until a reset", ClaimKind::steps,
+                           "tree", grows_or_resets, has_unsettled});
+  claims.claims.push_back({"timeouts", "from there only an agent that waits too long resets",
+                           ClaimKind::steps, "tree", only_timeouts_reset, has_unsettled});
   claims.notation = [](const State& s) {
     if (s.is(Duty::settled)) return std::to_string(s.number) + "abc"[s.children];
     if (s.is(Duty::unsettled)) return 'u' + std::to_string(s.number);

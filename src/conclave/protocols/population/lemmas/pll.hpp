@@ -49,21 +49,15 @@ Claims<typename P::State> pll_claims(const P& protocol) {
                  {"balance", "once all agents have got their status, half are A, half followers",
                   in(&PllGroups<State>::is_balanced)},
                  {"leader", "a leader exists", in(&PllGroups<State>::has_leader)}};
-  claims.claims = {{"Lemma 4",
-                    "after the first statuses, V_B is never empty",
-                    ClaimKind::everywhere,
-                    "timer",
-                    {},
-                    in(&PllGroups<State>::has_status)},
-                   {"Lemma 5",
-                    "once all agents have their status, |V_A| >= n/2 and |V_F| >= n/2",
-                    ClaimKind::everywhere,
-                    "balance",
-                    {},
-                    in(&PllGroups<State>::all_have_status)},
-                   {"Lemma 11", "there is always a leader", ClaimKind::everywhere, "leader"},
-                   {"S_PLL", "with one leader left, outputs never change again", ClaimKind::safe,
-                    std::string(converged_set)}};
+  claims.claims = {
+      Claim<State>::everywhere("Lemma 4", "after the first statuses, V_B is never empty", "timer",
+                               in(&PllGroups<State>::has_status)),
+      Claim<State>::everywhere("Lemma 5",
+                               "once all agents have their status, |V_A| >= n/2 and |V_F| >= n/2",
+                               "balance", in(&PllGroups<State>::all_have_status)),
+      {"Lemma 11", "there is always a leader", ClaimKind::everywhere, "leader"},
+      {"S_PLL", "with one leader left, outputs never change again", ClaimKind::safe,
+       std::string(converged_set)}};
   for (auto& claim : resigning_claims(protocol)) claims.claims.push_back(std::move(claim));
   return claims;
 }

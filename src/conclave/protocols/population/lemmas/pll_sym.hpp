@@ -28,12 +28,8 @@ inline Claims<PllSym::State> claims_of(const PllSym& protocol) {
   };
   Claims<State> claims = pll_claims(protocol);
   claims.sets.push_back({"fair coins", "as many agents with F0 as with F1", has_fair_coins});
-  claims.claims.push_back({"Section 4",
-                           "there are as many heads as tails",
-                           ClaimKind::everywhere,
-                           "fair coins",
-                           {},
-                           has_coins});
+  claims.claims.push_back(Claim<State>::everywhere("Section 4", "there are as many heads as tails",
+                                                   "fair coins", has_coins));
   claims.notation = [](const State& s) {
     std::string text = pll_notation(s, "XYAB");
     if (!s.leader) text += "JKHT"[static_cast<std::size_t>(s.coin)];

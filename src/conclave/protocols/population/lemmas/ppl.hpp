@@ -114,22 +114,12 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
       {"convergence", "S is reached from every configuration with probability 1",
        ClaimKind::reached, "S"},
       {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
-      {"lines 1-3",
-       "a leader that has interacted has timer_L = t_max",
-       ClaimKind::steps,
-       std::string(whole_set),
-       leaders_have_full_timers,
-       {},
-       has_leader},
+      {"lines 1-3", "a leader that has interacted has timer_L = t_max", ClaimKind::steps,
+       std::string(whole_set), leaders_have_full_timers, has_leader},
       {"line 1", "two agents that have interacted have equal timer_L", ClaimKind::steps,
        std::string(whole_set), timers_are_equal},
-      {"line 7",
-       "only a shielded leader emits a virus, and only as initiator",
-       ClaimKind::steps,
-       std::string(whole_set),
-       only_shielded_initiators_emit,
-       {},
-       somebody_emits}};
+      {"line 7", "only a shielded leader emits a virus, and only as initiator", ClaimKind::steps,
+       std::string(whole_set), only_shielded_initiators_emit, somebody_emits}};
   claims.notation = [](const State& s) {
     std::string text(1, s.leader ? 'L' : 'F');
     text += s.shield ? 'S' : 's';

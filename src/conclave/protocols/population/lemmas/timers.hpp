@@ -32,18 +32,14 @@ inline Claims<Timers::State> claims_of(const Timers& protocol) {
   Claims<State> claims;
   claims.from_everywhere = true;
   claims.sets = {{"S", "one leader, and timer >= t_max/2 everywhere", is_safe}};
-  claims.claims = {{"convergence", "S is reached from every configuration with probability 1",
-                    ClaimKind::reached, "S"},
-                   {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
-                   {"timers", "two agents that have interacted have equal timers", ClaimKind::steps,
-                    std::string(whole_set), timers_are_equal},
-                   {"leaders",
-                    "of two agents one of which led, one leads, and the timers are full",
-                    ClaimKind::steps,
-                    std::string(whole_set),
-                    one_leads_with_full_timer,
-                    {},
-                    met_a_leader}};
+  claims.claims = {
+      {"convergence", "S is reached from every configuration with probability 1",
+       ClaimKind::reached, "S"},
+      {"detection", "the engines stop in S and nowhere else", ClaimKind::equal, "S"},
+      {"timers", "two agents that have interacted have equal timers", ClaimKind::steps,
+       std::string(whole_set), timers_are_equal},
+      {"leaders", "of two agents one of which led, one leads, and the timers are full",
+       ClaimKind::steps, std::string(whole_set), one_leads_with_full_timer, met_a_leader}};
   claims.notation = [](const State& s) { return (s.leader ? 'L' : 'F') + std::to_string(s.timer); };
   return claims;
 }
