@@ -1,27 +1,19 @@
-// Completions for shells from the help of commands: commands, options, and the values of options
-// whose meaning begins with a list of them ("table, csv or json (default table)"), or that the
-// protocol on the line names. All of it is in the scripts: a shell runs no program to complete.
+// The words that a shell may offer next on a command line. The scripts in deploy/completions ask
+// for them by `conclave complete WORD...`, so that all shells offer the same.
 #pragma once
 
-#include <map>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "conclave/cli/command.hpp"
 
 namespace conclave::cli {
 
-// A protocol, and the values that it names for options: its starts are those of "--init".
-struct ProtocolValues {
-  std::string protocol;
-  std::map<std::string, std::vector<std::string>> by_option{};
-};
-using Protocols = std::vector<ProtocolValues>;
-
-// Scripts that the shells load by themselves where a package puts them. The protocols complete
-// PROTOCOL, beside files; in commands without that word, an option has the values of all of them.
-std::string bash_completion(const CommandHelp& program, const Protocols& protocols);
-std::string zsh_completion(const CommandHelp& program, const Protocols& protocols);
-std::string fish_completion(const CommandHelp& program, const Protocols& protocols);
+// The lines that begin with the last of `words`, which is being typed and may be empty: a word, a
+// tab, what it means. The words before it are those after the program's name. A line ":files"
+// stands for the names of files. Options whose values the protocol on the line names, such as
+// --init, have the values of the catalog; no file is read. Never throws for words that make no
+// sense: nothing is offered then.
+std::string completions(const CommandHelp& program, std::span<const std::string> words);
 
 }  // namespace conclave::cli

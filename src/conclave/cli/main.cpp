@@ -13,6 +13,7 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
+#include "conclave/cli/completions.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 
@@ -49,6 +50,11 @@ Exit run_command(int argc, char** argv) {
   for (const auto& [heading, commands] : listed_commands()) {
     program.root().heading(heading);
     for (const auto add : commands) add(program.root());
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "complete") {  // asked by deploy/completions
+    const std::vector<std::string> words(argv + 2, argv + argc);
+    fmt::print("{}", completions(program.root().help(), words));
+    return Exit::done;
   }
   return program.run(argc, argv);
 }
