@@ -21,7 +21,7 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
-#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/runner.hpp"
 
 #include "bench/subjects.hpp"
 

@@ -1,7 +1,8 @@
-#include "conclave/cli/completions.hpp"
-
+// The words that a shell may offer next on a command line.
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "conclave/base/join_parts.hpp"
 #include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
 
 namespace conclave::cli {
 namespace {

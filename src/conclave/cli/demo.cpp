@@ -11,9 +11,8 @@
 #include "conclave/base/text_table.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/runner.hpp"
 
 namespace conclave::cli {

@@ -13,7 +13,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/completions.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 

@@ -13,7 +13,6 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/figure_options.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/plot/film.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -16,11 +16,11 @@
 #include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/run_options.hpp"
-#include "conclave/rare/row.hpp"
-#include "conclave/rare/run.hpp"
+#include "conclave/rare/prepared.hpp"
+#include "conclave/rare/result.hpp"
 
 namespace conclave::cli {
 namespace {

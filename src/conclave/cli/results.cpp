@@ -24,10 +24,10 @@
 #include "conclave/cli/estimates_table.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/row.hpp"
-#include "conclave/sweep/export.hpp"
-#include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/rare_cells.hpp"
+#include "conclave/sweep/row_fields.hpp"
 #include "conclave/sweep/schedule.hpp"
+#include "conclave/sweep/selection.hpp"
 
 namespace conclave::cli {
 namespace {
