@@ -74,8 +74,8 @@ class ModulesTest(unittest.TestCase):
         self.assertEqual(self.run_tool("--check")[0], 0)
         self.write("docs/explanation/architecture.md", page + "`cli/b.cpp`, `Engine::retreat`\n")
         self.assertEqual(self.run_tool("--check"), (
-            1, "docs/explanation/architecture.md speaks of `cli/b.cpp`, which is not there\n"
-               "docs/explanation/architecture.md speaks of `Engine::retreat`, which is not there\n"))
+            1, "".join(f"docs/explanation/architecture.md speaks of `{name}`, which is not there\n"
+                       for name in ("cli/b.cpp", "Engine::retreat"))))
 
     def test_table_and_report(self):
         self.assertIn("base               4      1        1     33.3%\n", self.run_tool()[1])
