@@ -1,4 +1,5 @@
 // `conclave bench`: checks the request and starts the program that has the benchmarks.
+// That program is built by itself: peers and kernels that nothing else needs are linked into it.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // `conclave compare`: the message-passing protocols side by side, or the rows of a paper's table,
 // promised and measured.
+//
+// Without --table, every protocol of the catalog that runs on the graph takes part, and one that
+// refuses this n says why in its line. With --table, compare_table.hpp takes over.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

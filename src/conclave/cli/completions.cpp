@@ -1,4 +1,8 @@
 // The words that a shell may offer next on a command line.
+//
+// `conclave run pll --engine <Tab>` asks with the words run, pll, --engine and an empty one. The
+// innermost command that the words name decides; then the word before decides whether a value of an
+// option is meant, one of its options, or a word of its own.
 #include <algorithm>
 #include <array>
 #include <span>

@@ -1,4 +1,7 @@
 // `conclave explore`: every schedule of a message-passing protocol on a handful of nodes.
+//
+// A property that fails comes with a shortest schedule, step by step; two that fail on the same
+// schedule show it once. Interrupted, nothing is said to hold, since not all schedules were seen.
 #include <algorithm>
 #include <array>
 #include <atomic>

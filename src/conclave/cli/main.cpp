@@ -1,4 +1,9 @@
 // The program: its commands, and exceptions turned into one sentence and a status.
+//
+// A mistake of the user is an Error, whose sentence names what was given and what is allowed:
+// status
+// 2. Whatever else goes wrong, a full disk or a lack of memory, is status 1. Commands return their
+// own status for verdicts, and 130 after an interrupt.
 #include <cerrno>
 #include <cstdio>
 #include <exception>

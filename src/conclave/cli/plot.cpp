@@ -1,4 +1,5 @@
 // `conclave plot`: a picture of a trace.
+// The file may be a trace, a history, or messages in space and time: its columns tell.
 #include "conclave/plot/plot.hpp"
 
 #include <fstream>

@@ -1,4 +1,8 @@
 // `conclave rare`: expected times of failures that are too rare to be seen by waiting.
+//
+// Several importance functions estimate the same failure independently; only where two agree is the
+// result called confirmed. Pilots choose levels first, then threads run the repetitions; an
+// interrupted run prints what those that are finished say.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,4 +1,5 @@
 // `conclave report`: a page with tables, laws and figures from files of results.
+// The options are those of report::ReportOptions, which says what each does.
 #include <memory>
 
 #include "conclave/cli/cli.hpp"

@@ -1,5 +1,9 @@
 // `conclave reproduce`: the plans under experiments/ or quick versions of them, and one report of
 // them all.
+//
+// The plans are part of the program (cmake/Conclave.cmake embeds them), so that an installed one
+// has them, too. Each becomes a file beside its results; from there on it is an ordinary sweep,
+// which goes on where it was interrupted.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,4 +1,9 @@
 // `conclave run`: trials of one protocol, as rows or as statistics.
+//
+// The words of the options become a request (experiment/run_text.hpp), the catalog prepares it, and
+// the runner hands over rows in trial order, whichever thread finishes first: an interrupted run
+// keeps the first ones. What goes to standard output and to files depends on the options alone,
+// byte for byte; progress, timing and warnings go to standard error.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,5 +1,10 @@
 // `conclave sweep`: carries out a plan, or one protocol over sizes and parameters, from where it
 // was left, and draws what comes of it.
+// `conclave sweep`: carries out a plan, from where it was left.
+//
+// The file of results is locked while it is written; rows are committed about every second, and
+// what was committed survives the end of the process, however it comes. Under mpirun the first rank
+// keeps the file and hands out work, and the others run it (mpi/ranks.hpp).
 #include "conclave/sweep/sweep.hpp"
 
 #include <algorithm>

@@ -1,5 +1,9 @@
 // `conclave verify`: the lemmas of a paper and exact expected times, over all configurations of a
 // small population.
+//
+// The module `exact` enumerates configurations up to symmetry, checks the claims of the paper on
+// them, and solves for times; with --against, trials of engines are tested against the exact law.
+// A claim that fails comes with a shortest trace. The exit status is 4 where anything fails.
 // The file is long because it shows what was found both as text and as JSON.
 #include <algorithm>
 #include <atomic>
