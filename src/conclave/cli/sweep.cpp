@@ -1,6 +1,5 @@
 // `conclave sweep`: carries out a plan, or one protocol over sizes and parameters, from where it
 // was left, and draws what comes of it.
-// `conclave sweep`: carries out a plan, from where it was left.
 //
 // The file of results is locked while it is written; rows are committed about every second, and
 // what was committed survives the end of the process, however it comes. Under mpirun the first rank
@@ -36,7 +35,7 @@
 #include "conclave/mpi/ranks.hpp"
 #include "conclave/plot/figure.hpp"
 #include "conclave/report/own_law.hpp"
-#include "conclave/report/report.hpp"
+#include "conclave/report/write_report.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_text.hpp"
 #include "conclave/sweep/results.hpp"
