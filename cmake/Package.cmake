@@ -32,13 +32,20 @@ install(CODE "execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR
                               OUTPUT_FILE ${bill} COMMAND_ERROR_IS_FATAL ANY)"
         COMPONENT program)
 install(FILES ${bill} DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
-# Manual pages and completions, told by the program's own commands.
+# Manual pages, made from the program's own commands; completions, which ask the program.
 set(generated ${PROJECT_BINARY_DIR}/package/share)
 install(CODE "file(REMOVE_RECURSE ${generated})
               execute_process(COMMAND ${PROJECT_BINARY_DIR}/conclave generate ${generated}
                               COMMAND_ERROR_IS_FATAL ANY)"
         COMPONENT program)
 install(DIRECTORY ${generated}/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR} COMPONENT program)
+set(completions ${PROJECT_SOURCE_DIR}/deploy/completions)
+install(FILES ${completions}/conclave.bash RENAME conclave COMPONENT program
+        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions)
+install(FILES ${completions}/conclave.fish COMPONENT program
+        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d)
+install(FILES ${completions}/_conclave COMPONENT program
+        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/protocols ${PROJECT_SOURCE_DIR}/experiments
         DESTINATION ${CMAKE_INSTALL_DATADIR}/conclave COMPONENT program
         PATTERN results EXCLUDE)  # databases of 9 MB, which `reproduce --full` makes again

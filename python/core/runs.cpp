@@ -15,7 +15,6 @@
 #include "conclave/experiment/description.hpp"
 #include "conclave/experiment/execution_text.hpp"
 #include "conclave/experiment/history.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"

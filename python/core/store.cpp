@@ -11,15 +11,15 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/cli/version.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
+#include "conclave/experiment/runner.hpp"
 #include "conclave/plot/figure.hpp"
-#include "conclave/report/report.hpp"
-#include "conclave/sweep/export.hpp"
+#include "conclave/report/write_report.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/schedule.hpp"
+#include "conclave/sweep/selection.hpp"
 #include "conclave/sweep/sweep.hpp"
 
 #include "python/core/core.hpp"

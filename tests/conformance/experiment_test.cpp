@@ -12,7 +12,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/exact_text.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/runner.hpp"
 #include "conclave/experiment/summary.hpp"

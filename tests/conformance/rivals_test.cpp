@@ -304,10 +304,11 @@ TEST(RivalLaws, AreExactInEveryEngine) {
 }
 
 TEST(PaperTables, NameProtocolsOfTheCatalogOrSayWhyNot) {
-  for (const experiment::PaperTable& table : experiment::paper_tables()) {
+  for (const char* name : {"electleader", "kmpp", "pll", "ppl", "prl"}) {
+    const experiment::PaperTable& table = experiment::find_paper_table(name);
     std::size_t runnable = 0;
     for (const experiment::PromisedRow& row : table.rows) {
-      EXPECT_EQ(row.protocol.empty(), !row.obstacle.empty()) << row.work;
+      EXPECT_EQ(row.protocol.empty(), !row.reason().empty()) << row.work;
       if (row.protocol.empty()) continue;
       EXPECT_NO_THROW(catalog::find(row.protocol)) << row.work;
       ++runnable;

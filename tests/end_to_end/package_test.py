@@ -78,10 +78,11 @@ class Package(unittest.TestCase):
         """The words that bash offers after these."""
         script = self.folder / "prefix/share/bash-completion/completions/conclave"
         given = " ".join(f"'{word}'" for word in words)
+        program = self.folder / "prefix/bin/conclave"
         result = subprocess.run(
             ["bash", "-c", f"source {script}; COMP_WORDS=(conclave {given}); "
              f"COMP_CWORD={len(words)}; compopt() {{ COMPREPLY=(no files); }}; "
-             f"_conclave; echo ${{COMPREPLY[@]}}"],
+             f"_conclave '{program}'; echo ${{COMPREPLY[@]}}"],
             capture_output=True, text=True, timeout=20, check=True)
         return result.stdout.split()
 

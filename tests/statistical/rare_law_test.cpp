@@ -18,8 +18,8 @@
 #include "conclave/catalog/rare_request.hpp"
 #include "conclave/model/trial.hpp"
 #include "conclave/rare/estimate.hpp"
-#include "conclave/rare/row.hpp"
-#include "conclave/rare/run.hpp"
+#include "conclave/rare/prepared.hpp"
+#include "conclave/rare/result.hpp"
 #include "conclave/rare/splitting.hpp"
 
 #include "tests/mutants/broken_splitting.hpp"

@@ -66,6 +66,17 @@ class ModulesTest(unittest.TestCase):
             1, "docs/explanation/architecture.md does not mention the folder `src/conclave/plot/`\n"
                "docs/explanation/architecture.md does not mention the folder `web/`\n"))
 
+    def test_what_the_page_names_is_in_the_code(self):
+        self.run_tool("--draw")
+        self.write("src/conclave/cli/a.cpp", "// C.\nint Engine = advance();\n")
+        page = FILES["docs/explanation/architecture.md"]
+        self.write("docs/explanation/architecture.md", page + "`cli/a.cpp`, `Engine::advance`\n")
+        self.assertEqual(self.run_tool("--check")[0], 0)
+        self.write("docs/explanation/architecture.md", page + "`cli/b.cpp`, `Engine::retreat`\n")
+        self.assertEqual(self.run_tool("--check"), (
+            1, "".join(f"docs/explanation/architecture.md speaks of `{name}`, which is not there\n"
+                       for name in ("cli/b.cpp", "Engine::retreat"))))
+
     def test_table_and_report(self):
         self.assertIn("base               4      1        1     33.3%\n", self.run_tool()[1])
         report = self.run_tool("--report")[1]

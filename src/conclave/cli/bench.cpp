@@ -1,4 +1,5 @@
 // `conclave bench`: checks the request and starts the program that has the benchmarks.
+// That program is built by itself: peers and kernels that nothing else needs are linked into it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
-#include "conclave/experiment/memory.hpp"
+#include "conclave/experiment/runner.hpp"
 
 #include "bench/subjects.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,16 @@ void add_search(Command& conclave);
 void add_solve(Command& conclave);
 void add_sweep(Command& conclave);
 void add_verify(Command& conclave);
+
+// For `conclave complete WORD...`, by which the scripts in deploy/completions ask, so that all
+// shells offer the same words.
+//
+// The lines that begin with the last of `words`, which is being typed and may be empty: a word, a
+// tab, what it means. The words before it are those after the program's name. A line ":files"
+// stands for the names of files. Options whose values the protocol on the line names, such as
+// --init, have the values of the catalog; no file is read. Never throws for words that make no
+// sense: nothing is offered then.
+std::string completions(const CommandHelp& program, std::span<const std::string> words);
 
 // Carrying out a plan, for other commands as well.
 struct SweepOptions {

@@ -1,9 +1,14 @@
 // `conclave compare`: the message-passing protocols side by side, or the rows of a paper's table,
 // promised and measured.
+//
+// Without --table, every protocol of the catalog that runs on the graph takes part, and one that
+// refuses this n says why in its line. With --table, compare_table.hpp takes over.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,18 +19,116 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/json.hpp"
+#include "conclave/base/statistics.hpp"
 #include "conclave/base/text_table.hpp"
+#include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/compare_table.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/comparison.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/run_options.hpp"
+#include "conclave/experiment/run_text.hpp"
+#include "conclave/experiment/runner.hpp"
 
 namespace conclave::cli {
 namespace {
 
-using experiment::ComparisonRow;
+struct ComparisonRow {
+  std::string_view protocol;
+  std::string_view network;  // asynchronous or synchronous
+  Problem problem = Problem::election;
+  std::string_view bound;  // of the paper
+  bool needs_identifiers = false;
+  std::string refusal{};  // why it was not run; empty: it was
+  std::uint64_t trials = 0;
+  std::uint64_t elected = 0;  // trials with exactly one leader, known to all it must be known to
+  Summary messages_per_node{};
+  Summary time{};  // units of time from the first wake-up to the last sending, or rounds
+};
+
+// A name that no protocol knows is the user's mistake, not a reason to leave protocols out.
+template <class Offered>
+void check_name(std::string_view kind, const std::string& name, Offered offered) {
+  std::vector<std::string_view> names;
+  for (const catalog::Entry& entry : catalog::entries()) {
+    if (!entry.network) continue;
+    for (const catalog::Named& each : offered(*entry.network)) {
+      if (std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
+    }
+  }
+  const bool is_known = name.empty() || std::ranges::find(names, name) != names.end();
+  if (!is_known) throw Error(unknown_name(kind, name, names));
+}
+
+// Without a name, complete networks are compared.
+bool runs_on(const catalog::NetworkOffer& offer, const std::string& graph) {
+  const std::string_view wanted = graph.empty() ? std::string_view("complete") : graph;
+  return offer.runs_on_any_graph || offer.own_graph == wanted;
+}
+
+bool offers_anonymity(const catalog::Entry& entry) {
+  return std::ranges::any_of(entry.network->ids,
+                             [](const catalog::Named& ids) { return ids.name == "anonymous"; });
+}
+
+ComparisonRow row_of(const catalog::Entry& entry) {
+  return {.protocol = entry.info.name,
+          .network = entry.info.network,
+          .problem = entry.info.problem,
+          .bound = entry.info.bound,
+          .needs_identifiers = !offers_anonymity(entry)};
+}
+
+void measure(ComparisonRow& row, const catalog::PreparedRun& run, std::uint64_t trials,
+             const std::atomic<bool>& stop) {
+  const unsigned threads = experiment::worker_count(run, trials, std::nullopt);
+  std::vector<double> messages;
+  std::vector<double> times;
+  const auto take = [&](const experiment::Row& trial) {
+    const NetworkOutcome& outcome = *trial.result.network;
+    messages.push_back(trial.result.interactions.as_double() / static_cast<double>(run.n()));
+    times.push_back(outcome.rounds ? static_cast<double>(*outcome.rounds) : outcome.time);
+    row.elected += trial.result.ending == Ending::converged ? 1 : 0;
+  };
+  experiment::Progress progress;
+  row.trials =
+      experiment::run_trials(run, {.trials = trials, .threads = threads}, take, progress, stop);
+  if (row.trials == 0) return;
+  row.messages_per_node = summarize(messages);
+  row.time = summarize(times);
+}
+
+// Trials of every protocol that runs on the graph of the words, by default complete networks; their
+// delay counts for asynchronous protocols only, and they name no protocol. Deterministic; sorted by
+// model, then by name. Protocols that refuse this n say why. Stops early, with the rows so far,
+// when `stop` becomes true. Throws Error for words that no protocol understands.
+std::vector<ComparisonRow> compared_networks(const experiment::RunText& words, std::uint64_t trials,
+                                             const std::atomic<bool>& stop) {
+  check_name("delay", words.delay, [](const auto& offer) { return offer.delays; });
+  check_name("wake-up", words.wakeup, [](const auto& offer) { return offer.wakeups; });
+  std::vector<ComparisonRow> rows;
+  std::optional<catalog::RunRequest> common;  // with the graph, which is made once
+  for (const catalog::Entry& entry : catalog::entries()) {
+    if (!entry.network || stop || !runs_on(*entry.network, words.graph)) continue;
+    if (!common) common = experiment::request_of(entry, words);
+    catalog::RunRequest request = *common;
+    if (entry.network->delays.empty()) request.network.delay.clear();
+    ComparisonRow row = row_of(entry);
+    try {
+      measure(row, *entry.prepare(request), trials, stop);
+    } catch (const Error& error) {
+      row.refusal = error.what();
+    }
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty() && !stop) {
+    throw Error("no protocol of the catalog runs on --graph " + words.graph);
+  }
+  std::ranges::stable_sort(rows, {}, [](const ComparisonRow& row) {
+    return row.network.find("asynchronous") == std::string_view::npos;
+  });
+  return rows;
+}
 
 std::string_view without(std::string_view ending, std::string_view text) {
   return text.ends_with(ending) ? text.substr(0, text.size() - ending.size()) : text;
@@ -147,7 +250,7 @@ Exit compare_networks(CompareOptions options) {
   if (words.wakeup.empty()) words.wakeup = "all";
   const std::atomic<bool>& stop = interrupted_flag();
   const std::vector<ComparisonRow> rows =
-      experiment::compare(words, count_option_64("--trials", options.trials, 1, 1'000'000), stop);
+      compared_networks(words, count_option_64("--trials", options.trials, 1, 1'000'000), stop);
   const bool none_was_run =
       std::ranges::none_of(rows, [](const ComparisonRow& row) { return row.refusal.empty(); });
   if (none_was_run && !rows.empty()) throw Error(rows.front().refusal);

@@ -1,56 +1,48 @@
-#include "conclave/cli/completions.hpp"
-
+// The words that a shell may offer next on a command line.
+//
+// `conclave run pll --engine <Tab>` asks with the words run, pll, --engine and an empty one. The
+// innermost command that the words name decides; then the word before decides whether a value of an
+// option is meant, one of its options, or a word of its own.
 #include <algorithm>
 #include <array>
-#include <map>
+#include <span>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/join_parts.hpp"
+#include "conclave/catalog/catalog.hpp"
+#include "conclave/cli/cli.hpp"
 
 namespace conclave::cli {
 namespace {
 
-constexpr std::string_view banner =
-    "# Written by `conclave generate` from the program's own commands.\n";
+// The lines that may stand for the word that is being typed.
+class Offer {
+ public:
+  explicit Offer(std::string_view begun) : begun_(begun) {}
 
-bool is_value(const std::string& word) {
-  return !word.empty() && std::ranges::all_of(word, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
-
-// Whether files complete the value.
-bool takes_path(const OptionHelp& option) {
-  constexpr std::array<std::string_view, 4> types{"FILE", "FOLDER", "DIR", "FILM"};
-  return std::ranges::find(types, option.type) != types.end();
-}
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+  void add(std::string_view word, std::string_view meaning = {}) {
+    if (!word.starts_with(begun_)) return;
+    if (std::ranges::find(words_, word) != words_.end()) return;
+    words_.emplace_back(word);
+    text_ += fmt::format("{}\t{}\n", word, meaning);
   }
-  return text;
-}
-
-// "table, csv or json (default table)": the words before the parenthesis, if they are a list.
-std::vector<std::string> values_of(const OptionHelp& option) {
-  if (takes_path(option)) return {};
-  std::string list = option.meaning.substr(0, option.meaning.find_first_of("(;:"));
-  for (const char* end : {", or ", " or "}) list = replaced(list, end, ", ");
-  std::vector<std::string> values;
-  for (const std::string_view part : split_parts(list, ',')) {
-    std::string word(part);
-    word.erase(0, word.find_first_not_of(' '));
-    word.erase(word.find_last_not_of(' ') + 1);
-    if (!is_value(word)) return {};
-    values.push_back(word);
+  void add_files() { text_ += ":files\n"; }
+  template <class Items>
+  void add_named(const Items& items) {
+    for (const auto& each : items) add(each.name, each.meaning);
   }
-  return values.size() > 1 ? values : std::vector<std::string>{};
-}
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string begun_;
+  std::vector<std::string> words_;
+  std::string text_;
+};
 
 bool is_word(const OptionHelp& option) { return !option.names.front().starts_with('-'); }
 
@@ -59,332 +51,118 @@ bool takes_protocol(const CommandHelp& command) {
       command.options, [](const OptionHelp& option) { return option.names.front() == "PROTOCOL"; });
 }
 
-// Every command with its words, "cluster" and "cluster init", the longer ones first.
-struct Named {
-  std::string words;
-  const CommandHelp* command;
-};
-std::vector<Named> all_commands(const CommandHelp& program) {
-  std::vector<Named> result;
-  for (const CommandHelp& command : program.commands) {
-    for (const CommandHelp& below : command.commands) {
-      result.push_back({command.name + " " + below.name, &below});
-    }
-    result.push_back({command.name, &command});
+// Whether files complete the value.
+bool takes_path(const OptionHelp& option) {
+  constexpr std::array<std::string_view, 4> types{"FILE", "FOLDER", "DIR", "FILM"};
+  return std::ranges::find(types, option.type) != types.end();
+}
+
+bool is_value(std::string_view word) {
+  return !word.empty() &&
+         word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+
+// "table, csv or json (default table)": the words before the parenthesis, if they are a list.
+std::vector<std::string> values_of(const OptionHelp& option) {
+  if (takes_path(option)) return {};
+  std::string list = option.meaning.substr(0, option.meaning.find_first_of("(;:"));
+  if (const std::size_t last = list.rfind(" or "); last != list.npos) list.replace(last, 4, ", ");
+  std::vector<std::string> values;
+  for (std::string_view part : split_parts(list, ',')) {
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    part.remove_suffix(part.size() - (part.find_last_not_of(' ') + 1));
+    if (part.empty()) continue;  // "a, b, or c"
+    if (!is_value(part)) return {};
+    values.emplace_back(part);
   }
-  return result;
+  return values.size() > 1 ? values : std::vector<std::string>{};
 }
 
-std::vector<std::string> names_of(const std::vector<CommandHelp>& commands) {
-  std::vector<std::string> names;
-  for (const CommandHelp& command : commands) names.push_back(command.name);
-  return names;
-}
-
-std::vector<std::string> option_names(const CommandHelp& command) {
-  std::vector<std::string> names;
-  for (const OptionHelp& option : command.options) {
-    if (!is_word(option)) names.insert(names.end(), option.names.begin(), option.names.end());
+// The values that `describe` lists for the option.
+void add_values(const catalog::Entry& entry, std::string_view option, Offer& offer) {
+  if (option == "--engine") {
+    offer.add("auto");
+    offer.add_named(entry.engines);
   }
-  return names;
+  if (option == "--init") offer.add_named(entry.starts);
+  if (option == "--way") offer.add_named(entry.rare_ways);
+  if (option == "--importance") offer.add_named(entry.rare_functions);
+  if (!entry.network) return;
+  if (option == "--ids") offer.add_named(entry.network->ids);
+  if (option == "--delay") offer.add_named(entry.network->delays);
+  if (option == "--wakeup") offer.add_named(entry.network->wakeups);
 }
 
-std::vector<std::string> names_of(const Protocols& protocols) {
-  std::vector<std::string> names;
-  for (const ProtocolValues& each : protocols) names.push_back(each.protocol);
-  return names;
-}
-
-// The values that any protocol names for the option, each once.
-std::vector<std::string> values_of_all(const Protocols& protocols, const std::string& option) {
-  std::vector<std::string> all;
-  for (const ProtocolValues& each : protocols) {
-    const auto found = each.by_option.find(option);
-    if (found == each.by_option.end()) continue;
-    for (const std::string& value : found->second) {
-      if (std::ranges::find(all, value) == all.end()) all.push_back(value);
-    }
+// The value of an option: a file, one of those that its meaning lists, one that the protocol among
+// the words names, or, in a command without such a word, one that any protocol names.
+void add_value(const CommandHelp& command, const OptionHelp& option,
+               std::span<const std::string> words, Offer& offer) {
+  if (takes_path(option)) return offer.add_files();
+  const std::vector<std::string> values = values_of(option);
+  for (const std::string& value : values) offer.add(value);
+  if (!values.empty()) return;
+  for (const catalog::Entry& entry : catalog::entries()) {
+    const bool is_meant =
+        !takes_protocol(command) || std::ranges::find(words, entry.info.name) != words.end();
+    if (is_meant) add_values(entry, option.names.back(), offer);
   }
-  return all;
 }
 
-// The values of an option wherever it stands: those of its meaning, and where the command takes no
-// protocol, those of all protocols.
-std::vector<std::string> fixed_values(const CommandHelp& command, const OptionHelp& option,
-                                      const Protocols& protocols) {
-  std::vector<std::string> values = values_of(option);
-  if (!values.empty() || takes_protocol(command)) return values;
-  return values_of_all(protocols, option.names.back());
+void add_commands(const CommandHelp& command, Offer& offer) {
+  for (const CommandHelp& below : command.commands) offer.add(below.name, below.meaning);
 }
 
-// Whether its values are those that the protocol on the line names.
-bool depends_on_protocol(const CommandHelp& command, const OptionHelp& option,
-                         const Protocols& protocols) {
-  return takes_protocol(command) && values_of(option).empty() &&
-         !values_of_all(protocols, option.names.back()).empty();
-}
-
-// An option for which several protocols name the same values.
-struct SharedValues {
-  std::string option;
-  std::string values;  // with spaces between them
-  std::vector<std::string> protocols;
-};
-std::vector<SharedValues> shared_values(const Protocols& protocols) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> shared;
-  for (const ProtocolValues& each : protocols) {
-    for (const auto& [option, values] : each.by_option) {
-      shared[{option, join_parts(values, " ")}].push_back(each.protocol);
-    }
-  }
-  std::vector<SharedValues> result;
-  for (const auto& [key, names] : shared) result.push_back({key.first, key.second, names});
-  return result;
-}
-
-// The lines of a `case` of "OPTION PROTOCOL", each with a command in which {} is the values.
-std::string cases_by_protocol(const Protocols& protocols, const std::string& action) {
-  std::string text;
-  for (const auto& [option, values, names] : shared_values(protocols)) {
-    std::vector<std::string> patterns;
-    for (const std::string& name : names) patterns.push_back(fmt::format("'{} {}'", option, name));
-    text +=
-        fmt::format("    {}) {} ;;\n", join_parts(patterns, "|"), replaced(action, "{}", values));
-  }
-  return text;
-}
-
-// The words that may come first after the command, beside files.
-std::vector<std::string> first_words(const CommandHelp& command, const Protocols& protocols) {
-  if (takes_protocol(command)) return names_of(protocols);
+// The first word after a command, and all that follow it.
+void add_word(const CommandHelp& command, bool is_first, Offer& offer) {
+  if (!is_first) return offer.add_files();
+  if (!command.commands.empty()) return add_commands(command, offer);
   const auto word = std::ranges::find_if(command.options, is_word);
-  return word == command.options.end() ? names_of(command.commands) : values_of(*word);
-}
-
-// Within single quotes of a shell.
-std::string shell_quoted(const std::string& text) {
-  return "'" + replaced(text, "'", "'\\''") + "'";
-}
-
-// The lines of a `case` that complete the value of an option. Files do so only where one is meant.
-std::string bash_values(const Named& named, const Protocols& protocols) {
-  std::string text;
-  for (const OptionHelp& option : named.command->options) {
-    if (option.type.empty() || takes_path(option)) continue;
-    const std::string values = join_parts(fixed_values(*named.command, option, protocols), " ");
-    std::string action = values.empty() ? "is_free=1" : fmt::format("words='{}'", values);
-    if (depends_on_protocol(*named.command, option, protocols)) action = "option=$previous";
-    for (const std::string& name : option.names) {
-      text += fmt::format("    '{} {}') {} ;;\n", named.words, name, action);
+  const auto values = word == command.options.end() ? std::vector<std::string>{} : values_of(*word);
+  for (const std::string& value : values) offer.add(value);
+  if (!values.empty()) return;
+  if (takes_protocol(command)) {
+    for (const catalog::Entry& entry : catalog::entries()) {
+      offer.add(entry.info.name, entry.info.title);
     }
   }
-  return text;
+  offer.add_files();
 }
 
-// How zsh completes the value of an option.
-std::string zsh_action(const Named& named, const OptionHelp& option, const Protocols& protocols) {
-  if (takes_path(option)) return "_files";
-  if (depends_on_protocol(*named.command, option, protocols)) {
-    return " _conclave_of_protocol " + option.names.back();
+// `words` are those after the command.
+void complete(const CommandHelp& command, std::span<const std::string> words, Offer& offer) {
+  if (words.size() > 1) {
+    for (const CommandHelp& below : command.commands) {
+      if (below.name == words.front()) return complete(below, words.subspan(1), offer);
+    }
+    const std::string& previous = words[words.size() - 2];
+    for (const OptionHelp& option : command.options) {
+      const bool is_meant =
+          !option.type.empty() && std::ranges::find(option.names, previous) != option.names.end();
+      if (is_meant) return add_value(command, option, words, offer);
+    }
   }
-  const auto values = fixed_values(*named.command, option, protocols);
-  return values.empty() ? " " : fmt::format("({})", join_parts(values, " "));
-}
-
-std::string zsh_specification(const Named& named, const OptionHelp& option, const std::string& name,
-                              const Protocols& protocols) {
-  std::string meaning = option.meaning;
-  for (const char* special : {"[", "]", ":"}) {
-    meaning = replaced(meaning, special, fmt::format("\\{}", special));
-  }
-  std::string text = fmt::format("{}[{}]", name, meaning);
-  if (!option.type.empty()) {
-    text += fmt::format(":{}:{}", replaced(option.type, ":", "\\:"),
-                        zsh_action(named, option, protocols));
-  }
-  return shell_quoted("*" + text);
-}
-
-std::string zsh_command(const Named& named, const Protocols& protocols) {
-  std::string text = fmt::format("    {})\n      _arguments", shell_quoted(named.words));
-  for (const OptionHelp& option : named.command->options) {
+  if (!words.back().starts_with('-')) return add_word(command, words.size() == 1, offer);
+  for (const OptionHelp& option : command.options) {
     if (is_word(option)) continue;
-    for (const std::string& name : option.names)
-      text += " \\\n        " + zsh_specification(named, option, name, protocols);
+    for (const std::string& name : option.names) offer.add(name, option.meaning);
   }
-  std::string word = "_files";
-  if (takes_protocol(*named.command)) {
-    text += fmt::format(" \\\n        '1:protocol:_alternative \"protocols:protocol:({})\" "
-                        "\"files:file:_files\"'",
-                        join_parts(names_of(protocols), " "));
-  } else if (const auto words = first_words(*named.command, protocols); !words.empty()) {
-    word = fmt::format("({})", join_parts(words, " "));
-  }
-  return text + fmt::format(" \\\n        '*:word:{}' ;;\n", word);
-}
-
-std::string fish_condition(const Named& named) {
-  const std::size_t space = named.words.find(' ');
-  const std::string first = named.words.substr(0, space);
-  if (space == std::string::npos) return fmt::format("__fish_seen_subcommand_from {}", first);
-  return fmt::format("__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}", first,
-                     named.words.substr(space + 1));
-}
-
-std::string fish_option(const Named& named, const OptionHelp& option, const Protocols& protocols) {
-  std::string text = fmt::format("complete -c conclave -n {}", shell_quoted(fish_condition(named)));
-  for (const std::string& name : option.names) {
-    text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  }
-  const auto values = fixed_values(*named.command, option, protocols);
-  if (!option.type.empty()) text += takes_path(option) ? " -r" : " -x";
-  if (!values.empty()) text += fmt::format(" -f -a '{}'", join_parts(values, " "));
-  return text + fmt::format(" -d {}\n", shell_quoted(option.meaning));
-}
-
-// The values of options that the protocol on the line names.
-std::string fish_of_protocol(const CommandHelp& program, const Protocols& protocols) {
-  std::string text;
-  for (const auto& [option, values, names] : shared_values(protocols)) {
-    std::vector<std::string> commands;
-    for (const CommandHelp& command : program.commands) {
-      for (const OptionHelp& each : command.options) {
-        if (each.names.back() != option || !depends_on_protocol(command, each, protocols)) continue;
-        commands.push_back(command.name);
-      }
-    }
-    text +=
-        fmt::format("complete -c conclave -n '__fish_seen_subcommand_from {}; and "
-                    "__fish_seen_subcommand_from {}' -l {} -x -a '{}'\n",
-                    join_parts(commands, " "), join_parts(names, " "), option.substr(2), values);
-  }
-  return text;
 }
 
 }  // namespace
 
-std::string bash_completion(const CommandHelp& program, const Protocols& protocols) {
-  std::string values;
-  std::string options;
-  std::string words;
-  std::string nested;
-  for (const Named& named : all_commands(program)) {
-    values += bash_values(named, protocols);
-    options += fmt::format("        '{}') words='{}' ;;\n", named.words,
-                           join_parts(option_names(*named.command), " "));
-    if (const auto first = first_words(*named.command, protocols); !first.empty()) {
-      words += fmt::format("        '{}') words='{}' ;;\n", named.words, join_parts(first, " "));
-    }
-    if (named.words.find(' ') != std::string::npos) {
-      nested += fmt::format("    '{0}') command='{0}' ;;\n", named.words);
-    }
+std::string completions(const CommandHelp& program, std::span<const std::string> words) {
+  if (words.empty()) return {};
+  Offer offer(words.back());
+  const bool is_help = words.front() == "help" && words.size() == 2;
+  if (words.size() == 1 || is_help) {
+    add_commands(program, offer);
+    if (!is_help) offer.add("help", "Print the help of a command");
+    if (!is_help) complete(program, words, offer);
+    return offer.text();
   }
-  return fmt::format(R"({0}_conclave() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
-  local command=${{COMP_WORDS[1]}} words='' is_free='' option='' protocol='' word
-  COMPREPLY=()
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '{1} help --help --version' -- "$current"))
-    return
-  fi
-  case "$command ${{COMP_WORDS[2]}}" in
-{2}  esac
-  case "$command $previous" in
-{3}  esac
-  if [ -n "$option" ]; then
-    for word in "${{COMP_WORDS[@]:2}}"; do
-      case "$word" in {6}) protocol=$word; break ;; esac
-    done
-    case "$option $protocol" in
-{7}    *) is_free=1 ;;
-    esac
-  fi
-  if [ -n "$is_free" ]; then
-    compopt +o default 2> /dev/null
-    return
-  fi
-  if [ -z "$words" ]; then
-    case "$current $COMP_CWORD" in
-      -*) case "$command" in
-{4}        esac ;;
-      *\ 2) case "$command" in
-        help) words='{1}' ;;
-{5}        esac ;;
-    esac
-  fi
-  [ -n "$words" ] && COMPREPLY=($(compgen -W "$words" -- "$current"))
-}}
-complete -o default -F _conclave conclave
-)",
-                     banner, join_parts(names_of(program.commands), " "), nested, values, options,
-                     words, join_parts(names_of(protocols), "|"),
-                     cases_by_protocol(protocols, "words='{}'"));
-}
-
-std::string zsh_completion(const CommandHelp& program, const Protocols& protocols) {
-  std::string names;
-  std::string cases;
-  for (const CommandHelp& command : program.commands) {
-    names += fmt::format("      {}\n",
-                         shell_quoted(command.name + ":" + replaced(command.meaning, ":", "\\:")));
-  }
-  std::string nested;
-  for (const Named& named : all_commands(program)) {
-    cases += zsh_command(named, protocols);
-    if (named.words.find(' ') == std::string::npos) continue;
-    nested +=
-        fmt::format("    '{0}') command='{0}'; shift words; (( CURRENT-- )) ;;\n", named.words);
-  }
-  return fmt::format(R"(#compdef conclave
-{}_conclave_of_protocol() {{
-  case "$1 ${{words[(r)({})]}}" in
-{}  esac
-}}
-_conclave() {{
-  local -a commands
-  if (( CURRENT == 2 )); then
-    commands=(
-{}      'help:Print the help of a command'
-    )
-    _describe command commands
-    return
-  fi
-  local command=$words[2]
-  case "$words[2] $words[3]" in
-{}  esac
-  shift words
-  (( CURRENT-- ))
-  case $command in
-    help) _arguments '1:command:({})' ;;
-{}  esac
-}}
-_conclave "$@"
-)",
-                     banner, join_parts(names_of(protocols), "|"),
-                     cases_by_protocol(protocols, "compadd -- {}"), names, nested,
-                     join_parts(names_of(program.commands), " "), cases);
-}
-
-std::string fish_completion(const CommandHelp& program, const Protocols& protocols) {
-  std::string text(banner);
-  for (const CommandHelp& command : program.commands) {
-    text += fmt::format("complete -c conclave -n __fish_use_subcommand -f -a {} -d {}\n",
-                        command.name, shell_quoted(command.meaning));
-  }
-  text += fmt::format("complete -c conclave -n __fish_use_subcommand -f -a help\n"
-                      "complete -c conclave -n '__fish_seen_subcommand_from help' -f -a '{}'\n",
-                      join_parts(names_of(program.commands), " "));
-  for (const Named& named : all_commands(program)) {
-    for (const OptionHelp& option : named.command->options) {
-      if (!is_word(option)) text += fish_option(named, option, protocols);
-    }
-    const auto words = first_words(*named.command, protocols);
-    if (words.empty()) continue;
-    text +=
-        fmt::format("complete -c conclave -n {}{} -a '{}'\n", shell_quoted(fish_condition(named)),
-                    takes_protocol(*named.command) ? "" : " -f", join_parts(words, " "));
-  }
-  return text + fish_of_protocol(program, protocols);
+  const auto command = std::ranges::find(program.commands, words.front(), &CommandHelp::name);
+  if (command != program.commands.end()) complete(*command, words.subspan(1), offer);
+  return offer.text();
 }
 
 }  // namespace conclave::cli

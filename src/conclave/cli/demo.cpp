@@ -1,4 +1,5 @@
 // `conclave demo`: one election with every protocol of the catalog, in two tables.
+// Sizes are those that each protocol names for it (demo_n); times are of the processor.
 #include <atomic>
 #include <cstdio>
 #include <ctime>
@@ -11,9 +12,8 @@
 #include "conclave/base/text_table.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/runner.hpp"
 
 namespace conclave::cli {

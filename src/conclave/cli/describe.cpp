@@ -1,4 +1,8 @@
 // `conclave describe`: all that is known about one protocol.
+//
+// Everything printed comes from the catalog's entry, which a protocol file fills in as a C++ class
+// does: what stands here is layout. The JSON of `--format json` is made in
+// experiment/description.hpp, which Python and the explorer share.
 #include <algorithm>
 #include <cstdio>
 #include <memory>

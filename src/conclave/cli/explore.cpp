@@ -1,4 +1,7 @@
 // `conclave explore`: every schedule of a message-passing protocol on a handful of nodes.
+//
+// A property that fails comes with a shortest schedule, step by step; two that fail on the same
+// schedule show it once. Interrupted, nothing is said to hold, since not all schedules were seen.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,7 +19,7 @@
 #include "conclave/base/json.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/description.hpp"
 #include "conclave/experiment/exact_text.hpp"

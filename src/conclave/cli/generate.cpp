@@ -1,6 +1,6 @@
-// Two commands that are not listed. `conclave generate` writes what a package holds beside the
-// program, made from the commands themselves: manual pages, and completions for bash, zsh and fish.
-// `conclave options` prints the table of the options of `run` for docs/reference/command-line.md.
+// Two commands that are not listed, made from the commands themselves. `conclave generate` writes
+// the manual pages that a package holds beside the program; `conclave options` prints the table of
+// the options of `run` for docs/reference/command-line.md.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -13,10 +13,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
-#include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/command.hpp"
-#include "conclave/cli/completions.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/experiment/run_options.hpp"
 
@@ -162,49 +160,16 @@ std::string manual_page(const CommandHelp& command, const std::string& name,
                          : "\\fBconclave\\fR(1); the pages in the folder doc/conclave.");
 }
 
-void write_below(const std::filesystem::path& folder, const std::string& name,
-                 const std::string& text) {
-  const std::filesystem::path path = folder / name;
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) throw Error(fmt::format("cannot make the folder '{}'", path.parent_path().string()));
-  write_file(path.string(), text);
-}
-
 void write_manual(const std::filesystem::path& folder, const CommandHelp& command,
                   const std::string& name) {
-  write_below(folder, fmt::format("man/man1/{}.1", name), manual_page(command, name, version()));
+  const std::filesystem::path pages = folder / "man/man1";
+  std::error_code error;
+  std::filesystem::create_directories(pages, error);
+  if (error) throw Error(fmt::format("cannot make the folder '{}'", pages.string()));
+  write_file((pages / (name + ".1")).string(), manual_page(command, name, version()));
   for (const CommandHelp& below : command.commands) {
     write_manual(folder, below, fmt::format("{}-{}", name, below.name));
   }
-}
-
-// The values of options that `describe` lists for the protocol.
-ProtocolValues named_values(const catalog::Entry& entry) {
-  ProtocolValues result{std::string(entry.info.name), {{"--engine", {"auto"}}}};
-  const auto offer = [&result](const char* option, const auto& values) {
-    for (const auto& each : values) result.by_option[option].emplace_back(each.name);
-  };
-  offer("--engine", entry.engines);
-  offer("--init", entry.starts);
-  offer("--way", entry.rare_ways);
-  offer("--importance", entry.rare_functions);
-  if (!entry.network) return result;
-  offer("--ids", entry.network->ids);
-  offer("--delay", entry.network->delays);
-  offer("--wakeup", entry.network->wakeups);
-  return result;
-}
-
-Exit generate(const CommandHelp& program, const std::string& folder) {
-  Protocols protocols;
-  for (const catalog::Entry& entry : catalog::entries()) protocols.push_back(named_values(entry));
-  write_manual(folder, program, program.name);
-  write_below(folder, "bash-completion/completions/conclave", bash_completion(program, protocols));
-  write_below(folder, "zsh/site-functions/_conclave", zsh_completion(program, protocols));
-  write_below(folder, "fish/vendor_completions.d/conclave.fish",
-              fish_completion(program, protocols));
-  return Exit::done;
 }
 
 // The docs page about an option of the table; empty: none.
@@ -251,10 +216,14 @@ void add_generate(Command& conclave) {
 
   auto folder = std::make_shared<std::string>();
   Command command = conclave.hidden_subcommand(
-      "generate", "Write manual pages and completions, as the installation has them below share");
+      "generate", "Write manual pages, as the installation has them below share");
   command.word("FOLDER", *folder, "Where to write them");
   command.footer("\nExamples:\n  conclave generate share");
-  command.runs([folder, conclave] { return generate(conclave.help(), *folder); });
+  command.runs([folder, conclave] {
+    const CommandHelp program = conclave.help();
+    write_manual(*folder, program, program.name);
+    return Exit::done;
+  });
 }
 
 }  // namespace conclave::cli

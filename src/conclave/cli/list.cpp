@@ -1,4 +1,5 @@
 // `conclave list`: the catalog in one table.
+// By name, or by problem: then elections come first, parts of other protocols last.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -1,4 +1,9 @@
 // The program: its commands, and exceptions turned into one sentence and a status.
+//
+// A mistake of the user is an Error, whose sentence names what was given and what is allowed:
+// status
+// 2. Whatever else goes wrong, a full disk or a lack of memory, is status 1. Commands return their
+// own status for verdicts, and 130 after an interrupt.
 #include <cerrno>
 #include <cstdio>
 #include <exception>
@@ -49,6 +54,11 @@ Exit run_command(int argc, char** argv) {
   for (const auto& [heading, commands] : listed_commands()) {
     program.root().heading(heading);
     for (const auto add : commands) add(program.root());
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "complete") {  // asked by deploy/completions
+    const std::vector<std::string> words(argv + 2, argv + argc);
+    fmt::print("{}", completions(program.root().help(), words));
+    return Exit::done;
   }
   return program.run(argc, argv);
 }

@@ -1,4 +1,5 @@
 // `conclave merge`: the shards of a sweep in one file.
+// Rows that two files both have must be equal; otherwise nothing is written.
 #include <cstdio>
 #include <memory>
 #include <string>

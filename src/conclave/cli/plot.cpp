@@ -1,4 +1,5 @@
 // `conclave plot`: a picture of a trace.
+// The file may be a trace, a history, or messages in space and time: its columns tell.
 #include "conclave/plot/plot.hpp"
 
 #include <fstream>
@@ -13,7 +14,6 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/figure_options.hpp"
 #include "conclave/cli/terminal.hpp"
-#include "conclave/plot/film.hpp"
 
 namespace conclave::cli {
 namespace {

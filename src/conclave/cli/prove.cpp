@@ -17,7 +17,7 @@
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/exact_text.hpp"
 #include "conclave/experiment/option_values.hpp"

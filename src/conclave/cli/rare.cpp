@@ -1,4 +1,8 @@
 // `conclave rare`: expected times of failures that are too rare to be seen by waiting.
+//
+// Several importance functions estimate the same failure independently; only where two agree is the
+// result called confirmed. Pilots choose levels first, then threads run the repetitions; an
+// interrupted run prints what those that are finished say.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,11 +20,11 @@
 #include "conclave/catalog/rare_request.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/run_options.hpp"
-#include "conclave/rare/row.hpp"
-#include "conclave/rare/run.hpp"
+#include "conclave/rare/prepared.hpp"
+#include "conclave/rare/result.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -1,4 +1,8 @@
 // `conclave replay`: reruns one stored trial and compares.
+//
+// A file of results holds what replays each row: the words of its cell, the texts of protocol
+// files, the seed and the number of the trial. A row that comes out different is shown below the
+// stored one.
 #include <memory>
 #include <optional>
 #include <string>

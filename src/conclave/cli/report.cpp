@@ -1,11 +1,11 @@
 // `conclave report`: a page with tables, laws and figures from files of results.
-#include "conclave/report/report.hpp"
-
+// The options are those of report::ReportOptions, which says what each does.
 #include <memory>
 
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/figure_options.hpp"
 #include "conclave/cli/version.hpp"
+#include "conclave/report/write_report.hpp"
 
 namespace conclave::cli {
 

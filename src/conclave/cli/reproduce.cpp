@@ -1,5 +1,9 @@
 // `conclave reproduce`: the plans under experiments/ or quick versions of them, and one report of
 // them all.
+//
+// The plans are part of the program (cmake/Conclave.cmake embeds them), so that an installed one
+// has them, too. Each becomes a file beside its results; from there on it is an ordinary sweep,
+// which goes on where it was interrupted.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -17,11 +21,11 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/report/assets.hpp"
-#include "conclave/report/report.hpp"
+#include "conclave/report/write_report.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/store.hpp"

@@ -1,4 +1,9 @@
 // `conclave results`: lists, filters and exports what a sweep has found.
+//
+// The table has a line per cell, of the trials before the first missing one: short trials end
+// first, and all that are there would prefer them. The other formats have every row, marked where
+// its cell is unfinished. Files may come from others: names and texts lose their control characters
+// on the way to a terminal, and --check compares every row with its checksum.
 #include "conclave/sweep/results.hpp"
 
 #include <algorithm>
@@ -24,10 +29,10 @@
 #include "conclave/cli/estimates_table.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/row.hpp"
-#include "conclave/sweep/export.hpp"
-#include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/rare_cells.hpp"
+#include "conclave/sweep/row_fields.hpp"
 #include "conclave/sweep/schedule.hpp"
+#include "conclave/sweep/selection.hpp"
 
 namespace conclave::cli {
 namespace {

@@ -1,4 +1,9 @@
 // `conclave run`: trials of one protocol, as rows or as statistics.
+//
+// The words of the options become a request (experiment/run_text.hpp), the catalog prepares it, and
+// the runner hands over rows in trial order, whichever thread finishes first: an interrupted run
+// keeps the first ones. What goes to standard output and to files depends on the options alone,
+// byte for byte; progress, timing and warnings go to standard error.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,11 +24,10 @@
 #include "conclave/base/output.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/execution_text.hpp"
 #include "conclave/experiment/history.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/run_options.hpp"
 #include "conclave/experiment/runner.hpp"

@@ -1,5 +1,8 @@
 // `conclave search`: a bad start of a population too large for `conclave verify`, or a bad
 // adversary of message passing.
+//
+// The trials that chose the worst candidate prefer it by chance, so its time is measured with fresh
+// ones; interrupted before these, the mean is printed as biased and without an interval.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -15,7 +18,7 @@
 #include "conclave/base/statistics.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/description.hpp"
 #include "conclave/experiment/exact_text.hpp"

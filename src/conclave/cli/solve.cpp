@@ -1,4 +1,8 @@
 // `conclave solve`: expected hitting times of any Markov chain in PRISM's explicit files.
+//
+// The answer is one JSON object, from which the text is made, so that both say the same. Every time
+// comes with a bound on its relative error that the solver proves after the fact; --exact repeats
+// the computation in fractions.
 #include <cmath>
 #include <cstdio>
 #include <ctime>

@@ -1,5 +1,9 @@
 // `conclave sweep`: carries out a plan, or one protocol over sizes and parameters, from where it
 // was left, and draws what comes of it.
+//
+// The file of results is locked while it is written; rows are committed about every second, and
+// what was committed survives the end of the process, however it comes. Under mpirun the first rank
+// keeps the file and hands out work, and the others run it (mpi/ranks.hpp).
 #include "conclave/sweep/sweep.hpp"
 
 #include <algorithm>
@@ -23,15 +27,15 @@
 #include "conclave/base/join_parts.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/cli/version.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/run_options.hpp"
+#include "conclave/experiment/runner.hpp"
 #include "conclave/mpi/ranks.hpp"
 #include "conclave/plot/figure.hpp"
 #include "conclave/report/own_law.hpp"
-#include "conclave/report/report.hpp"
+#include "conclave/report/write_report.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_text.hpp"
 #include "conclave/sweep/results.hpp"

@@ -11,8 +11,8 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
+#include "conclave/experiment/runner.hpp"
 
 namespace conclave::experiment {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
-#include "conclave/experiment/memory.hpp"
 #include "conclave/experiment/option_values.hpp"
 #include "conclave/experiment/run_options.hpp"
 #include "conclave/experiment/runner.hpp"
@@ -16,57 +15,42 @@
 namespace conclave::experiment {
 namespace {
 
-constexpr std::string_view no_text = "paper not available to us";
-
 // "later": not in the paper's table, since the work came after it.
 // This paper has no table; its introduction compares in words.
 constexpr std::array electleader_rows{
     PromisedRow{"Cai, Izumi, Wada 2012", {"O(n^2)", "n", "silent"}, "ciw"},
     PromisedRow{"Burman et al. 2021", {"O(n)", "Theta(n)", "silent"}, "optimal-silent"},
     PromisedRow{"Burman et al. 2021, depth H",
-                {"O(log n n^(1/(H+1)))", "2^(Theta(n^H) log n)", "not silent"},
-                "",
-                no_text},
-    PromisedRow{"Gasieniec et al. 2025", {"O(n log n) whp", "n + O(log n)", "silent"}, "", no_text},
-    PromisedRow{"Gasieniec et al. 2025, n + 1 states",
-                {"O(n^(7/4) log^2 n)", "n + 1", "silent"},
-                "",
-                no_text},
+                {"O(log n n^(1/(H+1)))", "2^(Theta(n^H) log n)", "not silent"}},
+    PromisedRow{"Gasieniec et al. 2025", {"O(n log n) whp", "n + O(log n)", "silent"}},
+    PromisedRow{"Gasieniec et al. 2025, n + 1 states", {"O(n^(7/4) log^2 n)", "n + 1", "silent"}},
     PromisedRow{"Gasieniec et al. 2025, n states, k ranks missing",
-                {"O(min(k n^(3/2), n^2 log^2 n)) whp", "n", "silent"},
-                "",
-                no_text},
-    PromisedRow{"Austin et al. 2025, r = 1",
-                {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
-                "electleader",
-                "",
-                "r=1"},
+                {"O(min(k n^(3/2), n^2 log^2 n)) whp", "n", "silent"}},
+    PromisedRow{.work = "Austin et al. 2025, r = 1",
+                .promised = {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
+                .protocol = "electleader",
+                .parameter = "r=1"},
     PromisedRow{"Austin et al. 2025, r = log^2 n",
                 {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
                 "electleader"},
-    PromisedRow{"Austin et al. 2025, r = n/2",
-                {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
-                "electleader",
-                "",
-                "r=n/2"},
+    PromisedRow{.work = "Austin et al. 2025, r = n/2",
+                .promised = {"O((n/r) log n) whp", "2^O(r^2 log n)", "not silent"},
+                .protocol = "electleader",
+                .parameter = "r=n/2"},
     PromisedRow{"Sudo 2025, later",
-                {"O((n/rho) log rho)", "2^(2 rho log^2 rho + O(log n))", "not silent"},
-                "",
-                no_text},
+                {"O((n/rho) log rho)", "2^(2 rho log^2 rho + O(log n))", "not silent"}},
 };
 
 constexpr std::array kmpp_rows{
-    PromisedRow{
-        "Korach, Moran, Zaks 1984", {"O(n log n)", "O(n log n)", "asynchronous"}, "", no_text},
+    PromisedRow{"Korach, Moran, Zaks 1984", {"O(n log n)", "O(n log n)", "asynchronous"}},
     PromisedRow{"Afek, Gafni 1991", {"O(n log n)", "O(n)", "asynchronous"}, "afek-gafni-async"},
-    PromisedRow{"Singh 1997", {"O(n k)", "O(n/k)", "asynchronous"}, "", no_text},
-    PromisedRow{
-        "Afek, Matias 1994", {"O(n log^2(1/e)/e)", "O(log n)", "asynchronous"}, "", no_text},
+    PromisedRow{"Singh 1997", {"O(n k)", "O(n/k)", "asynchronous"}},
+    PromisedRow{"Afek, Matias 1994", {"O(n log^2(1/e)/e)", "O(log n)", "asynchronous"}},
     PromisedRow{"Kutten et al. 2020", {"O(n) whp", "O(log^2 n) whp", "asynchronous"}, "kmpp-async"},
     PromisedRow{"Afek, Gafni 1991, synchronous",
                 {"O(c n log_c n)", "O(log_c n)", "synchronous"},
                 "afek-gafni-sync"},
-    PromisedRow{"Ramanathan et al. 2007", {"O(n)", "O(log n)", "synchronous"}, "", no_text},
+    PromisedRow{"Ramanathan et al. 2007", {"O(n)", "O(log n)", "synchronous"}},
     PromisedRow{
         "Kutten et al. 2020, synchronous", {"O(n) whp", "O(1)", "synchronous"}, "kmpp-sync"},
 };
@@ -74,52 +58,37 @@ constexpr std::array kmpp_rows{
 constexpr std::array pll_rows{
     PromisedRow{"Angluin et al. 2006", {"O(n)", "O(1)", ""}, "fratricide"},
     PromisedRow{"Alistarh, Gelashvili 2015", {"O(log^3 n)", "O(log^3 n)", ""}, "ag-minions"},
-    PromisedRow{"Alistarh et al. 2017", {"O(log^5.3 n log log n)", "O(log^2 n)", ""}, "", no_text},
-    PromisedRow{"Alistarh, Aspnes, Gelashvili 2018", {"O(log^2 n)", "O(log n)", ""}, "", no_text},
+    PromisedRow{"Alistarh et al. 2017", {"O(log^5.3 n log log n)", "O(log^2 n)", ""}},
+    PromisedRow{"Alistarh, Aspnes, Gelashvili 2018", {"O(log^2 n)", "O(log n)", ""}},
     PromisedRow{"Gasieniec, Stachowiak 2018",
                 {"O(log^2 n)", "O(log log n)", ""},
                 "",
                 "paper not available to us; protocols/junta_election.pp is our own on its "
                 "architecture"},
-    PromisedRow{"Gasieniec, Stachowiak, Uznanski 2019",
-                {"O(log n log log n)", "O(log log n)", ""},
-                "",
-                no_text},
+    PromisedRow{"Gasieniec, Stachowiak, Uznanski 2019", {"O(log n log log n)", "O(log log n)", ""}},
     PromisedRow{"Michail, Spirakis, Theofilatos 2018",
-                {"O(log^2 n / log tau)", "O(tau + log n)", ""},
-                "",
-                no_text},
+                {"O(log^2 n / log tau)", "O(tau + log n)", ""}},
     PromisedRow{"Sudo et al. 2020", {"O(log n)", "O(log n)", ""}, "pll"},
-    PromisedRow{"Berenbrink, Giakkoupis, Kling 2020, later",
-                {"O(log n)", "Theta(log log n)", ""},
-                "",
-                no_text},
+    PromisedRow{"Berenbrink, Giakkoupis, Kling 2020, later", {"O(log n)", "Theta(log log n)", ""}},
 };
 
 constexpr std::array ppl_rows{
     PromisedRow{"Sudo et al. 2012", {"O(N log N)", "Omega(e^N)", "O(log N)"}, "timers"},
-    PromisedRow{"Izumi 2015", {"O(N)", "Omega(e^N)", "O(log N)"}, "", no_text},
+    PromisedRow{"Izumi 2015", {"O(N)", "Omega(e^N)", "O(log N)"}},
     PromisedRow{"Sudo et al. 2018", {"O(c log^3 N)", "Omega(c n^(10c))", "O(log log N)"}, "ppl"},
     PromisedRow{"Cai, Izumi, Wada 2012", {"polynomial", "for ever", "O(log n)"}, "ciw"},
-    PromisedRow{"Sudo et al. 2021, later",
-                {"O(tau log n)", "Omega(n^tau)", "not known to us"},
-                "",
-                no_text},
+    PromisedRow{"Sudo et al. 2021, later", {"O(tau log n)", "Omega(n^tau)", "not known to us"}},
     PromisedRow{"Kanaya et al. 2024, later, any graph of m edges, degree <= D",
-                {"O((m/n) N log n)", "Omega(e^(2N)) steps", "O(D log N)"},
-                "",
-                no_text},
+                {"O((m/n) N log n)", "Omega(e^(2N)) steps", "O(D log N)"}},
 };
 
 constexpr std::array prl_rows{
-    PromisedRow{"Angluin et al. 2008", {"Theta(n^3)", "O(1)", "n no multiple of k"}, "", no_text},
+    PromisedRow{"Angluin et al. 2008", {"Theta(n^3)", "O(1)", "n no multiple of k"}},
     PromisedRow{"Fischer, Jiang 2006", {"Theta(n^3)", "O(1)", "oracle Omega?"}, "fischer-jiang"},
-    PromisedRow{"Chen, Chen 2019", {"exponential", "O(1)", "none"}, "", no_text},
+    PromisedRow{"Chen, Chen 2019", {"exponential", "O(1)", "none"}},
     PromisedRow{"Yokota, Sudo, Masuzawa 2021", {"O(n N)", "O(N)", "n <= N"}, "prl"},
     PromisedRow{"Yokota et al. 2023, later",
-                {"O(n^2 log n) whp", "polylog(n)", "log n up to O(1)"},
-                "",
-                no_text},
+                {"O(n^2 log n) whp", "polylog(n)", "log n up to O(1)"}},
 };
 
 constexpr std::array tables{
@@ -205,7 +174,7 @@ MeasuredRow measured_row(const PaperTable& table, const PromisedRow& row,
                          const std::atomic<bool>& stop) {
   MeasuredRow measured{.row = &row, .n = count_option("--n", size)};
   if (row.protocol.empty()) {
-    measured.refusal = row.obstacle;
+    measured.refusal = row.reason();
     return measured;
   }
   try {
@@ -267,8 +236,6 @@ void check_some_ran(const std::vector<MeasuredRow>& rows) {
 
 }  // namespace
 
-std::span<const PaperTable> paper_tables() { return tables; }
-
 const PaperTable& find_paper_table(std::string_view name) {
   std::vector<std::string_view> names;
   for (const PaperTable& table : tables) {
@@ -312,7 +279,7 @@ std::string plan_of(const PaperTable& table, const TableRequest& request) {
   for (const PromisedRow& row : table.rows) {
     plan += fmt::format("\n# {}\n", row.work);
     if (row.protocol.empty()) {
-      plan += fmt::format("# not run: {}\n", row.obstacle);
+      plan += fmt::format("# not run: {}\n", row.reason());
       continue;
     }
     std::vector<std::string> sizes;

@@ -24,8 +24,13 @@ struct PromisedRow {
   std::string_view work;  // authors and year
   std::array<std::string_view, 3> promised;
   std::string_view protocol{};   // of the catalog; empty: cannot be run
-  std::string_view obstacle{};   // then: why
+  std::string_view obstacle{};   // then: why, unless it is that we have no text
   std::string_view parameter{};  // "r=1"; the value n/2 stands for half of n
+
+  // Why the row cannot be run; empty where it can.
+  constexpr std::string_view reason() const {
+    return protocol.empty() && obstacle.empty() ? "paper not available to us" : obstacle;
+  }
 };
 
 struct PaperTable {
@@ -36,9 +41,6 @@ struct PaperTable {
   std::span<const PromisedRow> rows;
   std::string_view sizes;  // measured within some seconds, as "100,1000"
 };
-
-// All tables, in the order of their names.
-std::span<const PaperTable> paper_tables();
 
 // Throws Error, with the nearest name, for an unknown one.
 const PaperTable& find_paper_table(std::string_view name);

@@ -61,4 +61,16 @@ std::uint64_t run_trials(const catalog::PreparedRun& run, const RunnerOptions& o
                          const std::function<void(const Row&)>& take, Progress& progress,
                          const std::atomic<bool>& stop);
 
+// Bytes that new allocations may use without swapping, as the system estimates it.
+std::uint64_t available_memory();
+
+// The number of worker threads: the requested number, or one per processor but no more than there
+// are trials or than `memory` (in bytes) allows. Throws Error if the trials of the requested
+// threads, or a single trial, do not fit into memory.
+unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
+                      std::optional<unsigned> asked, std::uint64_t memory);
+// The same with the memory of this machine, which is asked for only where trials need much.
+unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
+                      std::optional<unsigned> asked);
+
 }  // namespace conclave::experiment

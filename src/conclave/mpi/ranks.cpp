@@ -15,8 +15,8 @@
 #include <mpi.h>
 
 #include "conclave/base/check.hpp"
-#include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/row_fields.hpp"
 #include "conclave/sweep/schedule.hpp"
 #include "conclave/sweep/worker.hpp"
 

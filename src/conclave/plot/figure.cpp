@@ -1,22 +1,46 @@
+// The file is long because a figure is written for gnuplot, for LaTeX and as CSV.
 #include "conclave/plot/figure.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/printable.hpp"
 #include "conclave/base/text_table.hpp"
-#include "conclave/plot/detail/log_places.hpp"
 #include "conclave/plot/gnuplot.hpp"
 
 namespace conclave::plot {
 namespace {
+
+// These digits of every decade from low to high, both positive; the ends belong to it.
+std::vector<double> digit_places(double low, double high, std::span<const double> digits) {
+  std::vector<double> places;
+  for (int k = static_cast<int>(std::floor(std::log10(low))); std::pow(10, k) <= high; ++k) {
+    for (const double digit : digits) {
+      const double place = digit * std::pow(10, k);
+      if (place >= low * 0.999 && place <= high * 1.001) places.push_back(place);
+    }
+  }
+  return places;
+}
+
+// 1, 2, 5 of every decade, or more of them where these are too few to tell a logarithmic axis from
+// a linear one: gnuplot labels decades only, of which there may be none.
+std::vector<double> round_places(double low, double high) {
+  constexpr std::array<double, 3> few{1, 2, 5};
+  constexpr std::array<double, 6> many{1, 1.5, 2, 3, 5, 7};
+  std::vector<double> places = digit_places(low, high, few);
+  return places.size() < 3 ? digit_places(low, high, many) : places;
+}
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -70,7 +94,7 @@ Range y_range(const Figure& figure) {
 std::string small_tics(char axis, const Range& range, const std::vector<double>& labelled) {
   constexpr std::array<double, 9> digits{1, 2, 3, 4, 5, 6, 7, 8, 9};
   std::string text;
-  for (const double place : detail::digit_places(range.low, range.high, digits)) {
+  for (const double place : digit_places(range.low, range.high, digits)) {
     if (std::ranges::find(labelled, place) != labelled.end()) continue;
     text += fmt::format("{}'' {:g} 1", text.empty() ? "" : ", ", place);
   }
@@ -110,7 +134,7 @@ std::string axis_words(char name, const Axis& axis, const Range& range,
           fmt::format("set {}range [{:g}:{:g}]\n", name, range.low / margin, range.high * margin);
     if (places.empty() && range.decades() < 2.5) {
       const Range shown{range.low / margin, range.high * margin};
-      const std::vector<double> labelled = detail::round_places(shown.low, shown.high);
+      const std::vector<double> labelled = round_places(shown.low, shown.high);
       text += tics(name, labelled) + small_tics(name, shown, labelled);
     }
     if (places.empty() && range.decades() >= 2.5)
@@ -279,13 +303,6 @@ std::string tex_plot(const Figure& figure, const Series& series, std::size_t num
   return text + fmt::format("\\addlegendentry{{{}}}\n", tex_escaped(series.name));
 }
 
-std::string csv_word(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + '"';
-}
-
 }  // namespace
 
 std::string tex_escaped(std::string_view text) {
@@ -356,7 +373,7 @@ std::string csv(const Figure& figure) {
   for (const Series& series : figure.series) {
     for (const Mark& mark : series.points) {
       if (std::isnan(mark.x)) continue;
-      text += fmt::format("{},{},{},", csv_word(series.name), mark.x, mark.y);
+      text += fmt::format("{},{},{},", csv_field(series.name), mark.x, mark.y);
       text += has_interval(series) ? fmt::format("{},{}\n", mark.low, mark.high) : ",\n";
     }
   }

@@ -1,5 +1,4 @@
-#include "conclave/plot/film.hpp"
-
+// A history as bars that move.
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -11,8 +10,9 @@
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/plot/detail/process.hpp"
+#include "conclave/plot/detail/subprocess.hpp"
 #include "conclave/plot/gnuplot.hpp"
+#include "conclave/plot/plot.hpp"
 #include "conclave/plot/trace_table.hpp"
 
 namespace conclave::plot {
@@ -106,32 +106,11 @@ std::string plot_command(Script& script, const Frame& frame, const std::string& 
                      gnuplot_string(text), script.add_data(rows), palette[0]);
 }
 
-// Throws an Error with the output of a program that failed.
-void check(const detail::ProcessResult& result, std::string_view program) {
-  if (result.status == 0) return;
-  throw Error(fmt::format("{} could not make the film{}{}", program,
-                          result.errors.empty() ? "" : ": ", excerpt(result.errors, 200)));
-}
-
-// Runs gnuplot on a script whose terminal is part of it.
-std::string gnuplot_output(const Script& script, const detail::ScratchFolder& folder) {
-  for (std::size_t i = 0; i < script.data().size(); ++i) {
-    write_file(folder.file(fmt::format("data{}", i)), script.data()[i]);
-  }
-  write_file(folder.file("script"), script.commands());
-  detail::ProcessResult result = detail::run_process({"gnuplot", "-d", "script"}, folder.path());
-  if (!result.has_started) {
-    throw Error("gnuplot could not be started; is the package gnuplot-nox installed?");
-  }
-  check(result, "gnuplot");
-  return std::move(result.output);
-}
-
 std::string gif(const Film& film, const std::string& title) {
   Script script;
   script.add("set terminal gif animate delay 10 loop 0 size 900,560\n" + axes(film));
   for (const Frame& frame : film.frames) script.add(plot_command(script, frame, title));
-  return gnuplot_output(script, detail::ScratchFolder());
+  return detail::run_gnuplot(script, script.commands(), detail::ScratchFolder());
 }
 
 // Empty where ffmpeg cannot be started.
@@ -143,14 +122,15 @@ std::string mp4(const Film& film, const std::string& title) {
     script.add(fmt::format("set output 'frame{:04}.png'\n", i));
     script.add(plot_command(script, film.frames[i], title));
   }
-  gnuplot_output(script, folder);
+  detail::run_gnuplot(script, script.commands(), folder);
   detail::ProcessResult made = detail::run_process(
       {"ffmpeg", "-v", "error", "-nostdin", "-framerate", "10", "-i", "frame%04d.png", "-pix_fmt",
        "yuv420p", "-movflags", "frag_keyframe+empty_moov", "-f", "mp4", "pipe:1"},
       folder.path());
   if (!made.has_started) return {};
-  check(made, "ffmpeg");
-  return std::move(made.output);
+  if (made.status == 0) return std::move(made.output);
+  throw Error(fmt::format("ffmpeg could not make the film{}{}", made.errors.empty() ? "" : ": ",
+                          excerpt(made.errors, 200)));
 }
 
 std::string small_multiples(const Film& film, const std::string& title) {

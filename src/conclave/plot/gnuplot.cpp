@@ -9,7 +9,7 @@
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
 #include "conclave/base/printable.hpp"
-#include "conclave/plot/detail/process.hpp"
+#include "conclave/plot/detail/subprocess.hpp"
 
 namespace conclave::plot {
 namespace {
@@ -92,25 +92,31 @@ std::string Script::add_data(const Rows& rows) {
   return gnuplot_string(data_name(data_.size() - 1));
 }
 
-std::string draw(const Script& script, PictureFormat format, const PictureSize& size,
-                 int font_size) {
-  const detail::ScratchFolder folder;
+std::string detail::run_gnuplot(const Script& script, const std::string& commands,
+                                const ScratchFolder& folder) {
   for (std::size_t i = 0; i < script.data().size(); ++i) {
     write_file(folder.file(data_name(i)), script.data()[i]);
   }
-  constexpr std::array<int, 3> usual_points{14, 11, 12};
-  const int points = font_size > 0 ? font_size : usual_points[static_cast<std::size_t>(format)];
-  write_file(folder.file("script"),
-             fmt::format("set terminal {}\n{}{}", terminal_of(format, size, points),
-                         legend_variables(format, size, points), script.commands()));
-  const detail::ProcessResult result =
-      detail::run_process({"gnuplot", "-d", "script"}, folder.path());
+  write_file(folder.file("script"), commands);
+  ProcessResult result = run_process({"gnuplot", "-d", "script"}, folder.path());
   if (!result.has_started) {
     throw Error("gnuplot could not be started; is the package gnuplot-nox installed?");
   }
-  if (result.status == 0 && is_whole(result.output, format)) return result.output;
+  if (result.status == 0) return std::move(result.output);
   throw Error(fmt::format("gnuplot could not draw the picture{}{}",
                           result.errors.empty() ? "" : ": ", excerpt(result.errors, 200)));
+}
+
+std::string draw(const Script& script, PictureFormat format, const PictureSize& size,
+                 int font_size) {
+  constexpr std::array<int, 3> usual_points{14, 11, 12};
+  const int points = font_size > 0 ? font_size : usual_points[static_cast<std::size_t>(format)];
+  const std::string commands =
+      fmt::format("set terminal {}\n{}{}", terminal_of(format, size, points),
+                  legend_variables(format, size, points), script.commands());
+  std::string picture = detail::run_gnuplot(script, commands, detail::ScratchFolder());
+  if (!is_whole(picture, format)) throw Error("gnuplot could not draw the picture");
+  return picture;
 }
 
 }  // namespace conclave::plot

@@ -57,6 +57,15 @@ class Script {
   std::vector<std::string> data_;
 };
 
+namespace detail {
+class ScratchFolder;
+
+// The bytes that gnuplot writes to its standard output for `commands`, which find the data of the
+// script in the folder, as do files that they name. Throws as draw() does.
+std::string run_gnuplot(const Script& script, const std::string& commands,
+                        const ScratchFolder& folder);
+}  // namespace detail
+
 // Draws and returns the bytes of the picture. gnuplot runs without a shell and without the user's
 // settings, in a temporary folder of its own that is gone afterwards. Throws Error if gnuplot is
 // missing or objects, std::system_error if the temporary folder cannot be written. `font_size` is

@@ -26,7 +26,8 @@
 
 namespace conclave::rare {
 
-// The fields of a protocol's states as a formula sees them.
+// The fields of a protocol's states as a formula sees them: their names, and the values of a state
+// in the same order. Text protocols, whose fields are known at run time, specialize it.
 template <PopulationProtocol P>
 struct FormulaFields {
   static std::vector<text::FormulaField> fields(const P&) {

@@ -1,8 +1,9 @@
 // An estimate of rare failures, prepared: which ways to fail, which importance functions, how much
 // effort. It does not know the type of its protocol: each chosen function has a runner, and one
-// object keeps them all. `run.hpp` runs the repetitions on threads.
+// object keeps them all.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,7 @@ class ExactRunner final : public Runner {
  public:
   using MakeTimes = std::function<std::unique_ptr<exact::HoldingTimes>(const exact::HoldingLimits&,
                                                                        const ProgressCallback&)>;
+  // `way` counts from 0 among all ways of the protocol.
   ExactRunner(MakeTimes make_times, std::size_t way);
 
   // Throws Error if the population is too large, and Unreached if it cannot fail so.
@@ -101,6 +103,7 @@ class Prepared {
            std::span<const RareFunction> functions, const MakeRunner& make_runner,
            std::shared_ptr<const void> owner = nullptr);
 
+  // The ways and functions that were chosen; settle() may remove functions.
   const Subject& subject() const { return subject_; }
   // Chooses the levels of a function, given by its index in subject().functions. Throws Error if
   // the function does not serve, and Interrupted.
@@ -141,5 +144,27 @@ AgentCount checked_population(AgentCount n);
 std::shared_ptr<const text::PopulationFormula> importance_formula(
     const std::string& expression, const std::vector<text::FormulaField>& fields,
     const Subject& subject);
+
+// A repetition depends on its number alone, so that the result is the same for any number of
+// threads.
+struct RunOptions {
+  std::uint64_t repetitions = 20;
+  unsigned threads = 1;
+};
+
+// Counters for a progress display, read from another thread.
+struct Progress {
+  std::atomic<std::uint64_t> pilots_done = 0;
+  std::atomic<std::uint64_t> repetitions_done = 0;
+  std::atomic<double> interactions = 0;  // for display only
+};
+
+// The repetitions of each function, in order and without a gap: all of them, or after `stop` became
+// true the first ones, so that short ones are not preferred. Functions that do not serve are
+// removed from the subject (Prepared::settle). Throws Error if nothing can be said about some way
+// then.
+std::vector<std::vector<RareRepetition>> run_rare(Prepared& rare, const RunOptions& options,
+                                                  Progress& progress,
+                                                  const std::atomic<bool>& stop);
 
 }  // namespace conclave::rare

@@ -50,11 +50,15 @@ class FailingProcess {
   using Configuration = std::shared_ptr<const void>;
 
   virtual ~FailingProcess() = default;
+  // One that goes on from the same configuration, for another thread.
   virtual std::unique_ptr<FailingProcess> copy() const = 0;
   // Back to the start configuration, which is drawn anew where it is random.
   virtual void restart(Stream& stream) = 0;
+  // The configuration of now, which stays as it is when the process goes on, and a return to one.
+  // Both O(agents).
   virtual Configuration configuration() const = 0;
   virtual void load(const Configuration& configuration) = 0;
+  // How near the failure is: the larger, the nearer. O(1).
   virtual double importance() const = 0;
   // Carries out at least one and at most `most` interactions; ends after one that fails, or after
   // which the importance is at most `low` or at least `high`.
@@ -97,6 +101,8 @@ class SteppedProcess final : public FailingProcess {
   Process process_;
 };
 
+// A population that fails in some way: agents one by one, an importance function that is kept up to
+// date with each interaction, and a judge of the interactions themselves.
 template <PopulationProtocol P, ImportanceOf<typename P::State> Importance,
           FailuresOf<typename P::State> Failures>
 class FailingPopulation {
@@ -104,6 +110,8 @@ class FailingPopulation {
   using State = typename P::State;
   using Configuration = std::vector<State>;
 
+  // In no configuration until restart() or load(). `way` is the failure that counts; others end an
+  // attempt as well. The protocol is copied.
   FailingPopulation(const P& protocol, AgentCount n, std::size_t start, std::size_t way,
                     Importance importance, Failures failures)
       : protocol_(protocol),
@@ -121,6 +129,7 @@ class FailingPopulation {
     look();
   }
 
+  // Goes on from there, with failures and importance computed anew. O(agents).
   void load(const Configuration& configuration) {
     agents_ = configuration;
     look();
@@ -129,6 +138,7 @@ class FailingPopulation {
   const Configuration& configuration() const { return agents_; }
   double value() const { return importance_.value(); }
 
+  // One interaction of two agents drawn uniformly, and whether it is a failure.
   Step step(Stream& stream) {
     const std::uint64_t n = agents_.size();
     const auto u = static_cast<std::size_t>(stream.below64(n));

@@ -41,6 +41,7 @@ namespace conclave::rare {
 // levels below are right.
 class Unreached : public Error {
  public:
+  // ln of a time that the failure takes at least, with 95 % confidence; infinite: it never comes.
   Unreached(const std::string& reason, double ln_floor) : Error(reason), ln_floor_(ln_floor) {}
   double ln_floor() const { return ln_floor_; }
 

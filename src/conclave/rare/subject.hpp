@@ -48,6 +48,7 @@ struct Subject {
   std::vector<Way> ways{};
   std::vector<Function> functions{};  // in the order of ways
 
+  // Whether the estimate is the probability that an attempt fails, not the time until a failure.
   bool by_attempt() const { return attempt_limit.has_value(); }
 
   Json json() const;  // everything but ways and functions: the first members of a row

@@ -42,35 +42,13 @@ double variable(const Variables& variables, std::string_view name) {
 // The laws that are tried for every protocol, whatever its paper promises.
 const std::vector<Law> general{log_n, log_n_offset, log2_n, linear, n_log_n};
 
-Measure messages(std::string promise, std::vector<Law> laws) {
-  return {.field = "messages",
-          .title = "messages",
-          .promise = std::move(promise),
-          .laws = std::move(laws)};
-}
-
-Measure network_time(std::string promise, std::vector<Law> laws) {
-  return {.field = "time",
-          .title = "time (longest delay = 1)",
-          .promise = std::move(promise),
-          .laws = std::move(laws)};
-}
-
-Measure rounds(std::string promise, std::vector<Law> laws) {
-  return {
-      .field = "rounds", .title = "rounds", .promise = std::move(promise), .laws = std::move(laws)};
-}
-
-Measure parallel_time(std::string promise, std::vector<Law> laws) {
-  return {.field = "parallel_time",
-          .title = "parallel time",
-          .promise = std::move(promise),
-          .laws = std::move(laws)};
-}
-
-Measure interactions(std::string promise, std::vector<Law> laws) {
-  return {.field = "interactions",
-          .title = "interactions",
+// A mean that grows, of this field of the rows.
+Measure mean_of(const char* field, std::string promise, std::vector<Law> laws) {
+  static const std::map<std::string_view, const char*> titles{{"parallel_time", "parallel time"},
+                                                              {"time", "time (longest delay = 1)"}};
+  const auto title = titles.find(field);
+  return {.field = field,
+          .title = title == titles.end() ? field : title->second,
           .promise = std::move(promise),
           .laws = std::move(laws)};
 }
@@ -83,21 +61,22 @@ std::vector<Measure> of_pll() {
       .promise = "exactly i leaders with probability below 2^(1-i) + o(1), i ≥ 2 (Lemma 9)",
       .bound =
           Bound{"2^(1-i)", [](const Variables& v) { return std::exp2(1 - variable(v, "i")); }}};
-  return {
-      parallel_time("O(log n) in expectation (Theorem 1)", {log_n, log_n_offset, log2_n, linear}),
-      survivors};
+  return {mean_of("parallel_time", "O(log n) in expectation (Theorem 1)",
+                  {log_n, log_n_offset, log2_n, linear}),
+          survivors};
 }
 
 std::vector<Measure> of_fratricide() {
-  Measure measure = interactions("(n - 1)² in expectation", {square, square_log, n_log_n});
+  Measure measure =
+      mean_of("interactions", "(n - 1)² in expectation", {square, square_log, n_log_n});
   measure.bound =
       Bound{"(n - 1)²", [](const Variables& v) { return std::pow(variable(v, "n") - 1, 2); }};
   return {measure};
 }
 
 std::vector<Measure> of_ppl() {
-  return {parallel_time("O(c log n log² N) in expectation (Theorem 23)",
-                        {loose, loose_bound, loose_square, linear}),
+  return {mean_of("parallel_time", "O(c log n log² N) in expectation (Theorem 23)",
+                  {loose, loose_bound, loose_square, linear}),
           {.field = "observables.holding_interactions",
            .title = "interactions for which the leader is kept",
            .promise = "Ω(c n^(10c + 1)) in expectation, for the paper's constants (Theorem 23)",
@@ -105,16 +84,16 @@ std::vector<Measure> of_ppl() {
 }
 
 std::vector<Measure> of_kmpp_sync() {
-  Measure nine = rounds("9, always", {constant, log_n});
+  Measure nine = mean_of("rounds", "9, always", {constant, log_n});
   nine.bound = Bound{"9 rounds", [](const Variables&) { return 9.0; }};
-  return {messages("O(n) with high probability", {linear, n_log_n}), nine};
+  return {mean_of("messages", "O(n) with high probability", {linear, n_log_n}), nine};
 }
 
 std::vector<Measure> of_flooding() {
-  Measure all = messages("n (n - 1)", {square, n_log_n});
+  Measure all = mean_of("messages", "n (n - 1)", {square, n_log_n});
   all.bound = Bound{"n (n - 1)",
                     [](const Variables& v) { return variable(v, "n") * (variable(v, "n") - 1); }};
-  return {all, network_time("O(1)", {constant, log_n})};
+  return {all, mean_of("time", "O(1)", {constant, log_n})};
 }
 
 // P(Bin(M, 1/W) > M - m): M servers are alive, m votes win, W is the spread of their timeouts.
@@ -135,7 +114,7 @@ std::vector<Measure> of_raft() {
   const Measure time{.field = "observables.election_time",
                      .title = "election time (longest delay = 1)",
                      .is_fitted = false};
-  return {split, time, messages("at least 3 n - 3", {linear, n_log_n, square})};
+  return {split, time, mean_of("messages", "at least 3 n - 3", {linear, n_log_n, square})};
 }
 
 using Table = std::map<std::string_view, std::vector<Measure>>;
@@ -147,31 +126,35 @@ Table table() {
       {"fratricide", of_fratricide()},
       {"ppl", of_ppl()},
       {"prl",
-       {interactions("O(n N) in expectation (Theorem 1)",
-                     {n_times_bound, n_times_bound_offset, n_bound_log, square, square_log})}},
+       {mean_of("interactions", "O(n N) in expectation (Theorem 1)",
+                {n_times_bound, n_times_bound_offset, n_bound_log, square, square_log})}},
       {"electleader",
-       {parallel_time("O((n/r) log n) with high probability (Theorem 1.1)",
-                      {by_groups, by_groups_offset, groups, log_n, linear})}},
+       {mean_of("parallel_time", "O((n/r) log n) with high probability (Theorem 1.1)",
+                {by_groups, by_groups_offset, groups, log_n, linear})}},
       {"kmpp-async",
-       {messages("O(n) with high probability (Theorem 1)", {linear, n_log_n}),
-        network_time("O(log² n) with high probability (Theorem 1)",
-                     {log2_n, log_n, log_n_offset, linear})}},
+       {mean_of("messages", "O(n) with high probability (Theorem 1)", {linear, n_log_n}),
+        mean_of("time", "O(log² n) with high probability (Theorem 1)",
+                {log2_n, log_n, log_n_offset, linear})}},
       {"kmpp-sync", of_kmpp_sync()},
       {"afek-gafni-async",
-       {messages("O(n log n)", {n_log_n, linear, square}),
-        network_time("O(n)", {linear, log_n, n_log_n})}},
+       {mean_of("messages", "O(n log n)", {n_log_n, linear, square}),
+        mean_of("time", "O(n)", {linear, log_n, n_log_n})}},
       {"afek-gafni-sync",
-       {messages("O(n log n)", {n_log_n, linear, square}),
-        rounds("O(log n)", {log_n, log_n_offset, linear})}},
+       {mean_of("messages", "O(n log n)", {n_log_n, linear, square}),
+        mean_of("rounds", "O(log n)", {log_n, log_n_offset, linear})}},
       {"flooding", of_flooding()},
       {"raft-election", of_raft()},
-      {"ag-minions", {parallel_time("O(log³ n) in expectation", {log3_n, log2_n, log_n, linear})}},
-      {"timers", {parallel_time("O(N log n) in expectation", {upper_bound, bound_log, log_n})}},
-      {"ciw", {parallel_time("Θ(n²) in expectation", {square, square_log, n_log_n, linear})}},
-      {"optimal-silent", {parallel_time("O(n) in expectation", {linear, n_log_n, log_n, square})}},
+      {"ag-minions",
+       {mean_of("parallel_time", "O(log³ n) in expectation", {log3_n, log2_n, log_n, linear})}},
+      {"timers",
+       {mean_of("parallel_time", "O(N log n) in expectation", {upper_bound, bound_log, log_n})}},
+      {"ciw",
+       {mean_of("parallel_time", "Θ(n²) in expectation", {square, square_log, n_log_n, linear})}},
+      {"optimal-silent",
+       {mean_of("parallel_time", "O(n) in expectation", {linear, n_log_n, log_n, square})}},
       {"fischer-jiang",
-       {interactions("Θ(n³) in expectation, if the oracle reports at once",
-                     {cube, square, square_log})}},
+       {mean_of("interactions", "Θ(n³) in expectation, if the oracle reports at once",
+                {cube, square, square_log})}},
   };
 }
 
@@ -189,8 +172,9 @@ std::string_view x_axis_of(std::string_view protocol) {
 std::vector<Measure> measures_of(std::string_view protocol, bool by_messages) {
   const Table known = table();
   if (const auto found = known.find(protocol); found != known.end()) return found->second;
-  if (by_messages) return {messages("", {linear, n_log_n, square}), network_time("", general)};
-  return {parallel_time("", general)};
+  if (by_messages)
+    return {mean_of("messages", "", {linear, n_log_n, square}), mean_of("time", "", general)};
+  return {mean_of("parallel_time", "", general)};
 }
 
 }  // namespace conclave::report

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "conclave/report/figure.hpp"
 #include "conclave/report/sample.hpp"
 #include "conclave/report/study.hpp"
 #include "conclave/sweep/rare_cells.hpp"

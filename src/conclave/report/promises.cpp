@@ -43,7 +43,7 @@ PromiseLine promise_line(const PaperTable& table, const PromisedRow& row) {
   PromiseLine line{.work = std::string(row.work),
                    .promised = {},
                    .protocol = std::string(row.protocol),
-                   .measured = std::string(row.obstacle)};
+                   .measured = std::string(row.reason())};
   for (std::size_t i = 0; i < table.headings.size(); ++i) {
     if (!table.headings[i].empty()) line.promised.emplace_back(row.promised[i]);
   }

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "conclave/report/figure.hpp"
 #include "conclave/report/parts.hpp"
 
 namespace conclave::report {

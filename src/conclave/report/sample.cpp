@@ -15,9 +15,8 @@
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/experiment/run_options.hpp"
-#include "conclave/report/figure.hpp"
 #include "conclave/report/measures.hpp"
-#include "conclave/sweep/export.hpp"
+#include "conclave/sweep/selection.hpp"
 
 namespace conclave::report {
 namespace {

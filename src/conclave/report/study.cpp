@@ -13,7 +13,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/report/parts.hpp"
-#include "conclave/sweep/export.hpp"
+#include "conclave/sweep/selection.hpp"
 
 namespace conclave::report {
 namespace {

@@ -7,13 +7,20 @@
 #include <vector>
 
 #include "conclave/base/statistics.hpp"
-#include "conclave/report/figure.hpp"
+#include "conclave/plot/figure.hpp"
+#include "conclave/plot/gnuplot.hpp"
 #include "conclave/report/laws.hpp"
 #include "conclave/report/measures.hpp"
 #include "conclave/report/sample.hpp"
 
 namespace conclave::report {
 
+using plot::Axis;
+using plot::Figure;
+using plot::Mark;
+using plot::Series;
+using plot::short_number;
+using plot::Style;
 // The numbers of one cell; the statistics are those of converged trials.
 struct CellLine {
   std::string label;
@@ -116,5 +123,25 @@ Study study(const std::string& file, const std::vector<std::string>& where = {},
 
 // The same measure of several protocols in one figure, where there are several.
 std::vector<Figure> overview(const std::vector<Study>& studies);
+
+// The report: one HTML page that needs nothing else, no network and no second file.
+struct Report {
+  std::string title;
+  std::string version;     // of the program that writes it
+  std::string explorer{};  // its address; empty: no links
+  std::vector<Study> studies{};
+  std::vector<Figure> overview{};
+};
+
+// Small, so that letters can be read where the picture is as wide as a phone.
+inline constexpr plot::PictureSize page_picture{.width = 480, .height = 360};
+
+using Pictures = std::map<std::string, std::string>;  // name of a figure -> its SVG
+
+// All figures, those of the overview first.
+std::vector<const Figure*> figures_of(const Report& report);
+
+// The page with styles and script inside. Figures without a picture are left out.
+std::string html(const Report& report, const Pictures& pictures);
 
 }  // namespace conclave::report

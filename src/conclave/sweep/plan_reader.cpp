@@ -18,10 +18,10 @@
 #include "conclave/experiment/row.hpp"
 #include "conclave/experiment/run_options.hpp"
 #include "conclave/sweep/detail/run_table.hpp"
-#include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_values.hpp"
 #include "conclave/sweep/rare_cells.hpp"
+#include "conclave/sweep/row_fields.hpp"
 #include "conclave/text/compiled.hpp"
 #include "conclave/text/protocol_text.hpp"
 
@@ -37,25 +37,23 @@ constexpr std::size_t most_cells = 1'000'000;
 
 using RunOption = experiment::Option<RunText>;
 
-// The options of runs whose alternatives are copied into the words as they stand, those whose value
-// is a list (a list of lists has alternatives), and the limits, which may be expressions.
-enum class Loop : std::uint8_t { words, lists, limits };
-
-// Parameters, sizes and protocols have loops of their own.
-std::vector<const RunOption*> options_in(Loop loop) {
-  std::vector<const RunOption*> result;
+// The options of runs whose values have alternatives, in the order of the nest of loops: words are
+// copied as they stand, then come lists (a list of lists has alternatives), then the parameters,
+// and last the limits, which may be expressions. Sizes and protocols have loops of their own.
+std::vector<const RunOption*> looped_options() {
+  std::vector<const RunOption*> words, lists, limits, params;
   for (const RunOption& option : experiment::run_options()) {
-    const bool is_list = std::holds_alternative<std::vector<std::string> RunText::*>(option.value);
-    const bool is_text = std::holds_alternative<std::string RunText::*>(option.value);
-    const bool is_limit = option.kind == experiment::ValueKind::limit;
-    const bool has_own = option.name == "n" || option.name == "param";
-    if (option.accepted_by == 0 || has_own) continue;
-    if ((loop == Loop::words && is_text && !is_limit) || (loop == Loop::lists && is_list) ||
-        (loop == Loop::limits && is_limit)) {
-      result.push_back(&option);
+    if (option.accepted_by == 0 || option.name == "n") continue;
+    if (std::holds_alternative<std::vector<std::string> RunText::*>(option.value)) {
+      (option.name == "param" ? params : lists).push_back(&option);
+    } else if (std::holds_alternative<std::string RunText::*>(option.value)) {
+      (option.kind == experiment::ValueKind::limit ? limits : words).push_back(&option);
     }
   }
-  return result;
+  for (const auto* const more : {&lists, &params, &limits}) {
+    words.insert(words.end(), more->begin(), more->end());
+  }
+  return words;
 }
 
 // Limits on the plan itself, and on a text or a graph that it names, which is kept with the
@@ -107,7 +105,7 @@ class PlanReader {
           const auto* const flag = std::get_if<bool RunText::*>(&option.value);
           if (flag != nullptr) words.** flag = table_->flag(option.plan_key());
         }
-        expand_words(0, words, sampling);
+        expand_options(0, words, {{"n", number_of(*parse_count(words.n))}}, sampling);
       }
     }
   }
@@ -123,60 +121,52 @@ class PlanReader {
     return to_string(*n);
   }
 
-  // One loop per key that is copied.
-  void expand_words(std::size_t index, RunText& words, const Sampling& sampling) {
-    if (index == words_.size()) return expand_lists(0, words, sampling);
-    const std::string_view key = words_[index]->plan_key();
-    const auto member = std::get<std::string RunText::*>(words_[index]->value);
-    const std::vector<Value> all = table_->values(key);
-    if (all.empty()) return expand_words(index + 1, words, sampling);
-    for (const Value& each : all) {
-      words.*member = member == &RunText::graph ? kept_graph(each) : each.text;
-      expand_words(index + 1, words, sampling);
-    }
-    words.*member = RunText{}.*member;
-  }
-
-  void expand_lists(std::size_t index, RunText& words, const Sampling& sampling) {
-    if (index == lists_.size()) return expand_params(0, words, constants_of(words), sampling);
-    const std::string_view key = lists_[index]->plan_key();
-    const auto member = std::get<std::vector<std::string> RunText::*>(lists_[index]->value);
-    const toml::node* const node = table_->find(key);
-    std::vector<std::vector<Value>> all{{}};
-    if (node != nullptr) all = table_->about(key, [&] { return list_alternatives(*node); });
-    for (const std::vector<Value>& list : all) {
-      (words.*member).clear();
-      for (const Value& each : list) (words.*member).push_back(each.text);
-      expand_lists(index + 1, words, sampling);
-    }
-  }
-
   static text::Number number_of(Interactions count) { return text::evaluate(to_string(count), {}); }
-  static text::Constants constants_of(const RunText& words) {
-    return {{"n", number_of(*parse_count(words.n))}};
+
+  // One loop per option. The constants are n and the parameters so far.
+  void expand_options(std::size_t index, RunText& words, const text::Constants& constants,
+                      const Sampling& sampling) {
+    if (index == options_.size()) return add(words, sampling);
+    const RunOption& option = *options_[index];
+    const auto go_on = [&](const text::Constants& known) {
+      expand_options(index + 1, words, known, sampling);
+    };
+    if (option.name == "param") return expand_params(0, words, constants, go_on);
+    const std::string_view key = option.plan_key();
+    const toml::node* const node = table_->find(key);
+    if (node == nullptr) return go_on(constants);
+    if (const auto* const text = std::get_if<std::string RunText::*>(&option.value)) {
+      for (const Value& each : table_->values(key)) {
+        words.** text = word_of(option, each, constants);
+        go_on(constants);
+      }
+      words.** text = RunText{}.**text;
+      return;
+    }
+    const auto list = std::get<std::vector<std::string> RunText::*>(option.value);
+    for (const auto& values : table_->about(key, [&] { return list_alternatives(*node); })) {
+      (words.*list).clear();
+      for (const Value& each : values) (words.*list).push_back(each.text);
+      go_on(constants);
+    }
   }
 
   // A limit may speak of n and of the parameters.
-  void expand_limits(std::size_t index, RunText& words, const text::Constants& constants,
-                     const Sampling& sampling) {
-    if (index == limits_.size()) return add(words, sampling);
-    const std::string_view key = limits_[index]->plan_key();
-    const auto member = std::get<std::string RunText::*>(limits_[index]->value);
-    const bool is_count = member == &RunText::max_interactions;
+  std::string word_of(const RunOption& option, const Value& value,
+                      const text::Constants& constants) {
+    if (option.name == "graph") return kept_graph(value);
+    if (option.kind != experiment::ValueKind::limit) return value.text;
+    const bool is_count = option.name == "max_interactions";
     const Rounding rounding = is_count ? Rounding::down : Rounding::none;
-    const std::vector<Value> all = table_->values(key);
-    if (all.empty()) return expand_limits(index + 1, words, constants, sampling);
-    for (const Value& each : all) {
-      words.*member = table_->about(key, [&] { return evaluated(each, constants, rounding); });
-      expand_limits(index + 1, words, constants, sampling);
-    }
+    return table_->about(option.plan_key(), [&] { return evaluated(value, constants, rounding); });
   }
 
   // A parameter may speak of n and of those before it.
+  template <class GoOn>
   void expand_params(std::size_t index, RunText& words, const text::Constants& constants,
-                     const Sampling& sampling) {
+                     const GoOn& go_on) {
     const std::vector<RunTable::Param> all = table_->params();
-    if (index == all.size()) return expand_limits(0, words, constants, sampling);
+    if (index == all.size()) return go_on(constants);
     const std::string& name = all[index].name;
     const toml::node* const node = all[index].node;
     const std::string key = "params." + name;
@@ -188,7 +178,7 @@ class PlanReader {
       const auto count = parse_count(text);
       if (count && *count <= catalog::most_agents) known[name] = number_of(*count);
       words.params.push_back(fmt::format("{}={}", name, text));
-      expand_params(index + 1, words, known, sampling);
+      expand_params(index + 1, words, known, go_on);
       words.params.pop_back();
     }
   }
@@ -336,8 +326,13 @@ class PlanReader {
       std::visit([&](auto member) { without.*member = RunText{}.*member; }, option.value);
       if (is_cured(without)) table_->object(RunTable::line_of(*table_->find(key)), key, sentence);
     };
-    for (const auto* const options : {&words_, &limits_, &lists_}) {
-      for (const RunOption* const option : *options) try_without(*option);
+    // Words and limits first, then lists.
+    for (const bool is_list : {false, true}) {
+      for (const RunOption* const option : options_) {
+        const bool has_list =
+            std::holds_alternative<std::vector<std::string> RunText::*>(option->value);
+        if (has_list == is_list && option->name != "param") try_without(*option);
+      }
     }
     for (const RunOption& option : experiment::run_options()) {
       if (std::holds_alternative<bool RunText::*>(option.value)) try_without(option);
@@ -356,9 +351,7 @@ class PlanReader {
 
   std::string path_;
   std::filesystem::path folder_;
-  const std::vector<const RunOption*> words_ = options_in(Loop::words);
-  const std::vector<const RunOption*> lists_ = options_in(Loop::lists);
-  const std::vector<const RunOption*> limits_ = options_in(Loop::limits);
+  const std::vector<const RunOption*> options_ = looped_options();
   Plan plan_;
   toml::table root_;
   const RunTable* table_ = nullptr;  // the run that is being expanded
@@ -366,6 +359,32 @@ class PlanReader {
 };
 
 }  // namespace
+
+catalog::Entry entry_of(const std::string& protocol, const KeptTexts& texts) {
+  const auto kept = texts.find(protocol);
+  if (kept == texts.end()) return catalog::find(protocol);
+  return catalog::kept_text_entry(kept->second.name, kept->second.content);
+}
+
+std::unique_ptr<const catalog::PreparedRun> prepare(const experiment::RunText& words,
+                                                    const KeptTexts& texts, unsigned device) {
+  const catalog::Entry entry = entry_of(words.protocol, texts);
+  catalog::RunRequest request = experiment::request_of(entry, words);
+  request.device = device;
+  return entry.prepare(request);
+}
+
+std::string cell_text(const Cell& cell) {
+  std::string text = cell.words.kind.empty()
+                         ? cell.words.protocol
+                         : fmt::format("{} {}", cell.words.kind, cell.words.protocol);
+  for (const auto& [option, value] : experiment::given_options(cell.words)) {
+    const bool is_whole = option == "param" || value.empty();
+    text += is_whole ? fmt::format(" {}", value.empty() ? option : value)
+                     : fmt::format(" {}={}", option, value);
+  }
+  return text;
+}
 
 Plan read_plan(const std::string& path) {
   return parse_plan(path, read_text(path, most_plan_bytes));

@@ -12,10 +12,10 @@
 #include "conclave/catalog/rare_request.hpp"
 #include "conclave/experiment/run_text.hpp"
 #include "conclave/rare/prepared.hpp"
-#include "conclave/rare/row.hpp"
-#include "conclave/sweep/export.hpp"
+#include "conclave/rare/result.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/results.hpp"
+#include "conclave/sweep/selection.hpp"
 
 namespace conclave::sweep {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/plan.hpp"
+#include "conclave/sweep/row_fields.hpp"
 
 namespace conclave::sweep {
 

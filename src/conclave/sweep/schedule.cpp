@@ -8,7 +8,7 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/numbers.hpp"
 #include "conclave/base/statistics.hpp"
-#include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/row_fields.hpp"
 #include "conclave/sweep/store.hpp"
 
 namespace conclave::sweep {

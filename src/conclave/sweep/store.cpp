@@ -14,7 +14,7 @@
 #include "conclave/sweep/detail/file_lock.hpp"
 #include "conclave/sweep/detail/schema.hpp"
 #include "conclave/sweep/detail/sqlite.hpp"
-#include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/row_fields.hpp"
 
 namespace conclave::sweep {
 namespace {
@@ -135,13 +135,6 @@ bool holds_something(const Database& database) {
   std::error_code missing;
   const std::uintmax_t bytes = std::filesystem::file_size(database.path(), missing);
   return !missing && bytes > 0;
-}
-
-std::uint64_t missing_rows(const Plan& plan, const Results& results) {
-  const Schedule schedule(plan, {}, results, UINT64_MAX);
-  std::uint64_t missing = 0;
-  for (std::size_t cell = 0; cell < schedule.cells(); ++cell) missing += schedule.left(cell);
-  return missing;
 }
 
 }  // namespace
@@ -282,7 +275,9 @@ Merged merge(const std::vector<std::string>& inputs, const std::string& output) 
     store.merge(parts);
   }
   const Results all(output);
-  return {.rows = all.rows(), .missing = missing_rows(plan, all)};
+  Merged merged{.rows = all.rows()};
+  for (const CellProgress& cell : progress_of(all)) merged.missing += cell.missing;
+  return merged;
 }
 
 }  // namespace conclave::sweep

@@ -9,14 +9,6 @@
 namespace conclave::text {
 namespace {
 
-Expression whole_expression(std::string_view text) {
-  Cursor cursor(text);
-  Expression result = parse_sum(cursor);
-  if (cursor.here().kind == TokenKind::end_of_statement) cursor.take();
-  if (cursor.here().kind != TokenKind::end_of_text) cursor.expected("the end of the expression");
-  return result;
-}
-
 void collect_names(const Expression& expression, std::vector<std::string>& names) {
   const bool is_new = std::ranges::find(names, expression.name) == names.end();
   if (expression.form == Form::name && is_new) names.push_back(expression.name);
@@ -28,12 +20,12 @@ void collect_names(const Expression& expression, std::vector<std::string>& names
 Number evaluate(std::string_view expression, const Constants& constants) {
   const Document nothing;
   Resolver resolver(nothing, constants);
-  return evaluate(resolver.number(whole_expression(expression), Scope::constant), {});
+  return evaluate(resolver.number(parse_all(expression, parse_sum), Scope::constant), {});
 }
 
 std::vector<std::string> names_in(std::string_view expression) {
   std::vector<std::string> names;
-  collect_names(whole_expression(expression), names);
+  collect_names(parse_all(expression, parse_sum), names);
   return names;
 }
 

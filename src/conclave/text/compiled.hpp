@@ -38,6 +38,7 @@ struct CompiledStart {
   std::vector<std::pair<StateIndex, AgentCount>> census{};
   std::vector<AgentCount> ends{};  // the agents of group i are those before ends[i]
 
+  // The next `count` agents have this state.
   void add(StateIndex state, AgentCount count) {
     if (count == 0) return;
     census.emplace_back(state, count);
@@ -65,6 +66,7 @@ class Compiled {
   Compiled& operator=(const Compiled&) = delete;
   ~Compiled() = default;
 
+  // The file, n, and what was made of them: all live as long as this.
   const ProtocolText& text() const { return *text_; }
   const std::shared_ptr<const ProtocolText>& shared_text() const { return text_; }
   AgentCount agents() const { return n_; }
@@ -74,6 +76,7 @@ class Compiled {
   Reaction reaction(StateIndex u, StateIndex v) const;
   bool reacts(StateIndex u, StateIndex v) const;
 
+  // In the order of the file; the first is the default.
   const std::vector<CompiledStart>& starts() const { return starts_; }
   // Whole numbers and fractions, all exact.
   const std::vector<std::pair<std::string, Number>>& parameters() const { return parameters_; }
@@ -84,6 +87,7 @@ class Compiled {
   // The state that a target of an initial configuration describes. Throws Mistake.
   StateIndex start_state(const Target& target, Resolver& resolver) const;
 
+  // Whether the file says who leads; otherwise nobody does.
   bool has_leader() const { return text_->document().leader.has_value(); }
   bool leads(StateIndex state) const { return is_in_set(0, state); }
 
@@ -112,6 +116,8 @@ class Compiled {
   const std::uint64_t* counting_steps() const {
     return space_->is_dense() ? counting_steps_.data() : nullptr;
   }
+  // Conditions and numbers about the population, to be evaluated in a scene with the counts of
+  // counted() and the totals of aggregates(); without `fail when`, there is no fail().
   const Node& stop() const { return stop_; }
   const std::optional<Node>& fail() const { return fail_; }
   const std::vector<Node>& observables() const { return observables_; }

@@ -30,10 +30,12 @@ namespace conclave::text {
 class Presence {
  public:
   Presence() = default;
+  // Holds no agents yet; O(states) memory where states are dense.
   explicit Presence(const StateSpace& space) : is_dense_(space.is_dense()) {
     if (is_dense_) dense_.resize(space.size());
   }
 
+  // O(1).
   AgentCount count(StateIndex state) const {
     if (is_dense_) return dense_[state].count;
     const auto found = packed_.find(state);
@@ -88,8 +90,10 @@ ConditionStability stability_of(const Node& condition, const Scene& scene);
 // states are followed; what throws is Error, where a condition has no value.
 class ConditionTally {
  public:
+  // Holds no agents yet. The protocol must outlive it.
   explicit ConditionTally(const Compiled& protocol);
 
+  // Agents appear, disappear, or change by an interaction; conditions are judged at once.
   void add(StateIndex state, AgentCount count = 1) { change(state, count); }
   void remove(StateIndex state, AgentCount count = 1) { change(state, AgentCount{0} - count); }
 
@@ -112,12 +116,15 @@ class ConditionTally {
     patience_ -= interactions;
     if (patience_ == 0) grant_patience();
   }
+  // Takes over what was summed up since the last call.
   void take(std::uint64_t change);
 
   // For engines that work in batches: see CensusTallyOf.
   bool is_counted(StateIndex u, StateIndex v, StateIndex new_u, StateIndex new_v) const;
   AgentCount changes_to_stop() const;
 
+  // The judgement of the file on the population as it is now: who leads, whether `stop when` holds,
+  // and whether `fail when` does.
   AgentCount leaders() const { return lane_counts()[0]; }
   // From now on, what must hold on (Compiled::hold) takes the place of the stop condition.
   void hold() {

@@ -28,6 +28,7 @@ struct Token {
   std::string_view text;
   bool touches_next = false;  // nothing between this token and the next one
 
+  // Never true for a string that holds the same letters.
   bool is(std::string_view symbol) const { return kind == TokenKind::symbol && text == symbol; }
   bool is_name(std::string_view name) const { return kind == TokenKind::name && text == name; }
 };
@@ -48,11 +49,14 @@ class Cursor {
   explicit Cursor(std::string_view text, bool has_agent_names = true, std::uint32_t file = 0)
       : text_(text), tokens_(tokens_of(text, file)), has_agent_names_(has_agent_names) {}
 
+  // The token that comes next and the one behind it; at the end, that of the end again and again.
   const Token& here() const { return tokens_[at_]; }
   const Token& next() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
   Place place() const { return here().place; }
+  // The token that came next, which is behind the cursor now. It lives as long as the cursor.
   const Token& take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
 
+  // These look at what comes next and take nothing. Reserved words are names, too.
   bool is(std::string_view symbol) const { return here().is(symbol); }
   bool is_agent() const { return has_agent_names_ && (is_word("u") || is_word("v")); }
   bool is_word(std::string_view word) const { return here().is_name(word); }
@@ -89,6 +93,8 @@ bool is_reserved(std::string_view word);
 // or is longer than 400 operations is refused.
 Expression parse_expression(Cursor& cursor);
 Expression parse_sum(Cursor& cursor);
+// A text that is nothing but an expression, read by one of the two.
+Expression parse_all(std::string_view text, Expression (*parse)(Cursor& cursor));
 // The names of the functions that every file may use.
 std::vector<std::string_view> known_functions();
 

@@ -17,6 +17,7 @@ struct Place {
 // A mistake of the user with its place; turned into an Error where the name of the file is known.
 class Mistake : public std::runtime_error {
  public:
+  // The sentence does not name the place.
   Mistake(Place place, const std::string& sentence) : std::runtime_error(sentence), place_(place) {}
   Place place() const { return place_; }
 

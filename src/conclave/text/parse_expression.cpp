@@ -310,4 +310,12 @@ std::vector<std::string_view> known_functions() {
 Expression parse_expression(Cursor& cursor) { return ExpressionParser(cursor).disjunction(); }
 Expression parse_sum(Cursor& cursor) { return ExpressionParser(cursor).sum(); }
 
+Expression parse_all(std::string_view text, Expression (*parse)(Cursor& cursor)) {
+  Cursor cursor(text);
+  Expression result = parse(cursor);
+  if (cursor.here().kind == TokenKind::end_of_statement) cursor.take();
+  if (cursor.here().kind != TokenKind::end_of_text) cursor.expected("the end of the expression");
+  return result;
+}
+
 }  // namespace conclave::text

@@ -202,10 +202,7 @@ PopulationFormula::PopulationFormula(std::string_view expression,
                                      const std::vector<FormulaField>& fields,
                                      const Constants& constants) {
   try {
-    Cursor cursor(expression);
-    const Expression syntax = parse_expression(cursor);
-    if (cursor.here().kind == TokenKind::end_of_statement) cursor.take();
-    if (cursor.here().kind != TokenKind::end_of_text) cursor.expected("the end of the expression");
+    const Expression syntax = parse_all(expression, parse_expression);
     value_ = Reader{fields, constants, totals_}.read(syntax, false);
   } catch (const Mistake& mistake) {
     throw Error(fmt::format("importance function '{}', column {}: {}", expression,

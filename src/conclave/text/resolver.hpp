@@ -35,6 +35,7 @@ struct CountedSet {
   Node members;       // a condition on an agent
   StateSet states{};  // also empty where a symbol decides
 
+  // O(1) for dense states, otherwise evaluates the condition; throws Mistake if it has no value.
   bool contains(StateIndex state, const StateSpace& space) const {
     if (!states.empty()) return states[state];
     return holds(members, {.space = &space, .agents = {state, state}});
@@ -74,6 +75,7 @@ class Resolver {
   Number constant(const Expression& expression);             // exact
   std::int64_t whole_constant(const Expression& expression, std::string_view what);
 
+  // Throw Mistake with the nearest name where there is no such field or state.
   std::size_t field_index(const Name& name) const;
   std::int64_t state_value(const Name& name) const;  // of the field called state
 

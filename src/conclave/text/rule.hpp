@@ -35,6 +35,7 @@ struct Reaction {
   std::vector<Outcome> outcomes{};
   std::uint64_t total = 1;  // at most 2^62
 
+  // Nothing ever changes; one outcome always comes.
   bool is_null() const { return outcomes.empty(); }
   bool is_certain() const { return outcomes.size() == 1 && outcomes[0].weight == total; }
 };
@@ -100,6 +101,7 @@ class Rule {
   // names that are unknown and for types that do not fit.
   Rule(const RuleText& text, bool is_mirrored, Resolver& resolver, const StateSpace& space);
 
+  // Where the rule stands in its file, and whether this is its other order.
   Place place() const { return place_; }
   bool is_mirrored() const { return is_mirrored_; }
 

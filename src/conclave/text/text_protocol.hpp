@@ -75,6 +75,7 @@ class TextProtocol {
     CONCLAVE_CHECK(table_ != nullptr || !is_small);
   }
 
+  // As PopulationProtocol requires; agents of one group of the start follow each other.
   State initial(std::size_t start, AgentCount agent, Choice auto& choice) const {
     const CompiledStart& configuration = compiled_->starts()[start];
     if (configuration.is_random) return arbitrary(choice);
@@ -86,6 +87,8 @@ class TextProtocol {
   // Few of the states of a file with many occur at a time, as a rule.
   static constexpr bool meets_few_states = !is_small;
 
+  // By the table of all pairs, by the program of the rules, or by the rules themselves, whichever
+  // knows the pair first; all three agree. Throws Error where a rule makes no sense for the pair.
   void interact(State& u, State& v, Choice auto& choice) const {
     note_rule(u, v, choice);
     if constexpr (!is_small) {

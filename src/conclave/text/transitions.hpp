@@ -27,6 +27,7 @@ class Transitions {
   // The reactions of all ordered pairs of states, at most most_tabled; row u begins at u * states.
   Transitions(const std::vector<Reaction>& reactions, const StateSpace& space);
 
+  // A table of all pairs, where there are few states; otherwise rules are evaluated or run as code.
   bool has_table() const { return !table_.empty(); }
   StateIndex states() const { return space_->size(); }
 

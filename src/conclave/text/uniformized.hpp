@@ -38,6 +38,7 @@ struct MassAction {
   std::array<StateIndex, 2> products{};
   Number rate{};  // exact, not negative
 
+  // Whether it changes how many molecules of some species there are, and whether it ever happens.
   bool changes() const { return reactants != products && !swaps(); }
   bool is_active() const { return compare(rate, 0) > 0 && changes(); }
 

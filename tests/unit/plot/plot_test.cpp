@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/plot/detail/process.hpp"
+#include "conclave/plot/detail/subprocess.hpp"
 #include "conclave/plot/figure.hpp"
 #include "conclave/plot/gnuplot.hpp"
 #include "conclave/plot/trace_table.hpp"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/sweep/export.hpp"
-#include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/row_fields.hpp"
+#include "conclave/sweep/selection.hpp"
 
 #include "tests/unit/sweep/sweep_folder.hpp"
 

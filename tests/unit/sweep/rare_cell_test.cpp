@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "conclave/base/error.hpp"
-#include "conclave/rare/run.hpp"
+#include "conclave/rare/prepared.hpp"
 #include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/store.hpp"
 #include "conclave/sweep/sweep.hpp"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "conclave/sweep/fields.hpp"
 #include "conclave/sweep/results.hpp"
+#include "conclave/sweep/row_fields.hpp"
 
 namespace conclave::sweep {
 

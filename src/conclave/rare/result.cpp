@@ -1,4 +1,4 @@
-#include "conclave/rare/row.hpp"
+#include "conclave/rare/result.hpp"
 
 #include <algorithm>
 #include <cmath>

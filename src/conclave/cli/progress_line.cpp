@@ -1,4 +1,4 @@
-#include "conclave/cli/progress.hpp"
+#include "conclave/cli/progress_line.hpp"
 
 #include <algorithm>
 #include <condition_variable>

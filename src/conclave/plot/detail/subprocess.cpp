@@ -1,4 +1,4 @@
-#include "conclave/plot/detail/process.hpp"
+#include "conclave/plot/detail/subprocess.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "conclave/sweep/export.hpp"
+#include "conclave/sweep/selection.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,4 @@
-#include "conclave/rare/run.hpp"
-
+// Pilots and repetitions on several threads.
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -11,6 +10,7 @@
 
 #include "conclave/base/progress.hpp"
 #include "conclave/base/workers.hpp"
+#include "conclave/rare/prepared.hpp"
 
 namespace conclave::rare {
 namespace {

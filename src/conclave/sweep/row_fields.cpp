@@ -1,4 +1,4 @@
-#include "conclave/sweep/fields.hpp"
+#include "conclave/sweep/row_fields.hpp"
 
 #include <algorithm>
 #include <stdexcept>

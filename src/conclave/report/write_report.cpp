@@ -1,4 +1,4 @@
-#include "conclave/report/report.hpp"
+#include "conclave/report/write_report.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,8 +10,8 @@
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
-#include "conclave/report/page.hpp"
 #include "conclave/report/sample.hpp"
+#include "conclave/report/study.hpp"
 
 namespace conclave::report {
 namespace {

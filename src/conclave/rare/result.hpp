@@ -31,21 +31,23 @@ class Row {
   Row(Subject subject, std::span<const std::vector<RareRepetition>> repetitions,
       bool is_interrupted);
 
+  // All ways together: the time, whether every way is confirmed, and the number of repetitions.
   const Time& time() const { return time_; }
   bool confirmed() const { return confirmed_; }
   std::uint64_t repetitions() const {
     return estimates_.empty() ? 0 : estimates_.front().repetitions;
   }
+  // The subject, its estimates by function, and its ways, in the order of the subject.
   const Subject& subject() const { return subject_; }
   std::span<const Estimate> estimates() const { return estimates_; }
   std::span<const WayResult> ways() const { return ways_; }
   // The logarithms as a row shows them: of the time, or of the probability of an attempt.
   Time displayed(const Time& time) const;
 
-  std::string json() const;  // one object, no newline
-  std::string csv_header() const;
-  std::string csv() const;    // one line per function, then one for all ways; with newlines
-  std::string table() const;  // for people
+  std::string json() const;        // one object, no newline
+  std::string csv_header() const;  // one line, no newline; equal for rows that may stand together
+  std::string csv() const;         // one line per function, then one for all ways; with newlines
+  std::string table() const;       // for people
 
  private:
   WayResult way_result(std::size_t way) const;
