@@ -97,7 +97,7 @@ void Member::note_sync(Instant took) { sync_ = recent_most(sync_, took); }
 // question, each as slow as those seen lately, and the way there and back. Bounded, so that one
 // late message does not silence this member for long.
 Instant Member::allowance() const {
-  return std::min<Instant>(4 * sync_ + 2 * round_trip_, 32 * options_.timing.lease);
+  return std::min<Instant>(4 * sync_ + 2 * round_trip_, 10 * options_.timing.lease);
 }
 
 // Late answers count as well, of members that have been suspected meanwhile.
@@ -1062,7 +1062,9 @@ void Member::lose(Instant now, MemberIndex peer) {
 }
 
 void Member::check_debts(Instant now) {
-  const Instant answer = options_.timing.answer + allowance();
+  // Shorter: whoever is dead is to be taken for dead, and a wrong suspicion ends by itself.
+  const Instant answer =
+      options_.timing.answer + std::min<Instant>(allowance(), 2 * options_.timing.lease);
   for (const Seat& seat : config_.seats) {
     const MemberIndex which = seat.member;
     Peer& peer = peers_[which];
