@@ -11,12 +11,7 @@
 namespace conclave::election {
 namespace {
 
-std::uint64_t fingerprint(std::string_view text) {
-  const std::string hex = sha256_hex(text).substr(0, 16);
-  std::uint64_t value = 0;
-  std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
-  return value;
-}
+std::uint64_t fingerprint(std::string_view text) { return first_bits(sha256_hex(text)); }
 
 std::uint32_t milliseconds_of(milliseconds time) {
   return static_cast<std::uint32_t>(time.count());
@@ -33,9 +28,19 @@ std::string sha256_hex(std::string_view text) {
   unsigned size = 0;
   CONCLAVE_CHECK(
       EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
+  constexpr std::string_view digits = "0123456789abcdef";
   std::string hex;
-  for (unsigned i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+  for (unsigned i = 0; i < size; ++i) {
+    hex += digits[digest[i] >> 4];
+    hex += digits[digest[i] & 15];
+  }
   return hex;
+}
+
+std::uint64_t first_bits(std::string_view hex) {
+  std::uint64_t value = 0;
+  std::from_chars(hex.data(), hex.data() + 16, value, 16);
+  return value;
 }
 
 Agreement agreement_on(std::span<const Endpoint> members, const Timing& timing) {

@@ -5,6 +5,7 @@
 // attacks, since members are trusted.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ std::string list_name(const Agreement& agreement);
 // One sentence that names the difference and whose is which; empty: there is none.
 std::string difference(const Agreement& theirs, const Agreement& ours);
 
-std::string sha256_hex(std::string_view text);  // 64 digits
+std::string sha256_hex(std::string_view text);   // 64 digits
+std::uint64_t first_bits(std::string_view hex);  // of at least 16 digits, 64 bits
 
 }  // namespace conclave::election

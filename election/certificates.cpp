@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -125,16 +126,56 @@ void check_times(const X509& certificate, std::string_view what) {
                             time_text(until), now_text()));
 }
 
-void check_issuer(X509& authority, X509& certificate) {
+void check_issuer(const std::vector<CertificatePtr>& authorities, X509& certificate) {
   const detail::StorePtr store{X509_STORE_new()};
   const detail::StoreContextPtr context{X509_STORE_CTX_new()};
-  X509_STORE_add_cert(store.get(), &authority);
+  for (const CertificatePtr& each : authorities) X509_STORE_add_cert(store.get(), each.get());
   X509_STORE_CTX_init(context.get(), store.get(), &certificate, nullptr);
   if (X509_verify_cert(context.get()) == 1) return;
   const int error = X509_STORE_CTX_get_error(context.get());
   ERR_clear_error();
   throw Error(fmt::format("the certificate was not issued by the given authority: {}",
                           X509_verify_cert_error_string(error)));
+}
+
+// The one that says to have issued the certificate, or else the first.
+X509& issuer_among(const std::vector<CertificatePtr>& authorities, X509& certificate) {
+  const auto has_issued = [&](const CertificatePtr& each) {
+    return X509_check_issued(each.get(), &certificate) == X509_V_OK;
+  };
+  const auto place = std::ranges::find_if(authorities, has_issued);
+  return place == authorities.end() ? *authorities.front() : **place;
+}
+
+std::string issued(const Authority& authority, const Identity& identity, const Validity& validity,
+                   EVP_PKEY& key) {
+  check_cluster_name(identity.cluster);
+  const CertificatePtr issuer = detail::certificate_in(authority.certificate);
+  const KeyPtr issuer_key = detail::key_in(authority.key);
+  if (!issuer || !issuer_key) throw Error("the authority's certificate or key is not PEM");
+  if (X509_check_private_key(issuer.get(), issuer_key.get()) != 1) {
+    ERR_clear_error();
+    throw Error("the authority's key does not belong to its certificate");
+  }
+  const CertificatePtr certificate = blank_certificate(
+      fmt::format("{} member {}", identity.cluster, identity.member), key, validity);
+  X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer.get()));
+  extend(*certificate, *issuer, NID_basic_constraints, "critical,CA:FALSE");
+  extend(*certificate, *issuer, NID_key_usage, "critical,digitalSignature");
+  extend(*certificate, *issuer, NID_ext_key_usage, "serverAuth,clientAuth");
+  extend(*certificate, *issuer, NID_subject_key_identifier, "hash");
+  extend(*certificate, *issuer, NID_authority_key_identifier, "keyid:always");
+  extend(
+      *certificate, *issuer, NID_subject_alt_name,
+      fmt::format("critical,URI:{}{}/{}", detail::name_scheme, identity.cluster, identity.member));
+  sign(*certificate, *issuer_key);
+  return pem_of(*certificate);
+}
+
+std::chrono::system_clock::time_point end_of(const X509& certificate) {
+  tm parts{};
+  require(ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &parts) == 1, "read a time");
+  return std::chrono::system_clock::from_time_t(::timegm(&parts));
 }
 
 constexpr std::size_t most_pem_bytes = std::size_t{1} << 20;
@@ -171,40 +212,55 @@ Authority make_authority(std::string_view cluster, const Validity& validity) {
 
 Credentials issue_credentials(const Authority& authority, const Identity& identity,
                               const Validity& validity) {
-  check_cluster_name(identity.cluster);
-  const CertificatePtr issuer = detail::certificate_in(authority.certificate);
-  const KeyPtr issuer_key = detail::key_in(authority.key);
-  if (!issuer || !issuer_key) throw Error("the authority's certificate or key is not PEM");
   const KeyPtr key = new_key();
-  const CertificatePtr certificate = blank_certificate(
-      fmt::format("{} member {}", identity.cluster, identity.member), *key, validity);
-  X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer.get()));
-  extend(*certificate, *issuer, NID_basic_constraints, "critical,CA:FALSE");
-  extend(*certificate, *issuer, NID_key_usage, "critical,digitalSignature");
-  extend(*certificate, *issuer, NID_ext_key_usage, "serverAuth,clientAuth");
-  extend(*certificate, *issuer, NID_subject_key_identifier, "hash");
-  extend(*certificate, *issuer, NID_authority_key_identifier, "keyid:always");
-  extend(
-      *certificate, *issuer, NID_subject_alt_name,
-      fmt::format("critical,URI:{}{}/{}", detail::name_scheme, identity.cluster, identity.member));
-  sign(*certificate, *issuer_key);
-  return {authority.certificate, pem_of(*certificate), pem_of(*key)};
+  return {authority.certificate, issued(authority, identity, validity, *key), pem_of(*key)};
+}
+
+std::string renewed(const std::string& certificate, const Authority& authority,
+                    const Validity& validity) {
+  const detail::BioPtr text{
+      BIO_new_mem_buf(certificate.data(), static_cast<int>(certificate.size()))};
+  // In OpenSSL's own context: the smaller one cannot write keys.
+  const CertificatePtr old{PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr)};
+  ERR_clear_error();
+  if (!old) throw Error("the certificate to renew is not a certificate in PEM");
+  const auto identity = detail::identity_in(*old);
+  if (!identity) throw Error("the certificate to renew names no member of a cluster");
+  const KeyPtr key{X509_get_pubkey(old.get())};
+  require(key != nullptr, "read the key in the certificate");
+  return issued(authority, *identity, validity, *key);
+}
+
+std::string cluster_of(const std::string& certificate_file) {
+  const CertificatePtr certificate =
+      detail::certificate_in(read_text(certificate_file, most_pem_bytes, Limit::fixed));
+  const auto identity = certificate ? detail::identity_in(*certificate) : std::nullopt;
+  if (!identity)
+    throw Error(fmt::format("'{}' is not the certificate of a member", certificate_file));
+  return identity->cluster;
+}
+
+std::chrono::system_clock::time_point expiry_of(const Credentials& credentials) {
+  const std::vector<CertificatePtr> authorities = detail::certificates_in(credentials.authority);
+  const CertificatePtr certificate = detail::certificate_in(credentials.certificate);
+  if (authorities.empty() || !certificate) throw Error("these are no certificates in PEM");
+  return std::min(end_of(*certificate), end_of(issuer_among(authorities, *certificate)));
 }
 
 void check_credentials(const Credentials& credentials, const Identity& identity) {
-  const CertificatePtr authority = detail::certificate_in(credentials.authority);
+  const std::vector<CertificatePtr> authorities = detail::certificates_in(credentials.authority);
   const CertificatePtr certificate = detail::certificate_in(credentials.certificate);
   const KeyPtr key = detail::key_in(credentials.key);
-  if (!authority) throw Error("the authority's certificate is not a certificate in PEM");
+  if (authorities.empty()) throw Error("the authority's certificate is not a certificate in PEM");
   if (!certificate) throw Error("the member's certificate is not a certificate in PEM");
   if (!key) throw Error("the member's key is not a private key in PEM without passphrase");
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
     ERR_clear_error();
     throw Error("the key does not belong to the certificate");
   }
-  check_times(*authority, "the authority's certificate");
+  check_times(issuer_among(authorities, *certificate), "the authority's certificate");
   check_times(*certificate, "the member's certificate");
-  check_issuer(*authority, *certificate);
+  check_issuer(authorities, *certificate);
   const auto certified = detail::identity_in(*certificate);
   if (!certified) throw Error("the certificate names no member of a cluster");
   if (*certified != identity)
@@ -215,6 +271,7 @@ void check_credentials(const Credentials& credentials, const Identity& identity)
 }
 
 Credentials load_credentials(const CredentialFiles& files, const Identity& identity) {
+  check_owner(files.authority);
   Credentials credentials{read_text(files.authority, most_pem_bytes, Limit::fixed),
                           read_text(files.certificate, most_pem_bytes, Limit::fixed),
                           read_private_file(files.key)};
@@ -268,6 +325,20 @@ std::string read_private_file(const std::string& path) {
   if (size < 0) refuse(std::generic_category().message(errno));
   text.resize(static_cast<std::size_t>(size));
   return text;
+}
+
+// A group of one's own is common, and has no other members.
+void check_owner(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0) return;  // whoever reads it says what is wrong
+  if (about.st_uid != geteuid() && about.st_uid != 0)
+    throw Error(fmt::format("cannot trust '{}': it belongs to user {}, who can change it", path,
+                            about.st_uid));
+  const bool is_open_to_group = (about.st_mode & S_IWGRP) != 0 && about.st_gid != getegid();
+  if ((about.st_mode & S_IWOTH) != 0 || is_open_to_group)
+    throw Error(fmt::format("cannot trust '{0}': others can change it (mode {1:o}); chmod go-w "
+                            "'{0}'",
+                            path, about.st_mode & 0777u));
 }
 
 void write_private_file(const std::string& path, std::string_view text) {

@@ -31,7 +31,7 @@ struct Authority {
   std::string key;
 };
 struct Credentials {
-  std::string authority;  // the authority's certificate
+  std::string authority;  // its certificate, or those of several, of which each is trusted
   std::string certificate;
   std::string key;
 };
@@ -48,6 +48,17 @@ Credentials issue_credentials(const Authority& authority, const Identity& identi
 // Throws Error with one sentence if a part is unreadable, the key does not fit the certificate, the
 // authority has not issued it, now is not within its validity, or it is for another member.
 void check_credentials(const Credentials& credentials, const Identity& identity);
+
+// A certificate for the same key and name as this one, which the authority (the first certificate
+// of a bundle) issues. Throws Error.
+std::string renewed(const std::string& certificate, const Authority& authority,
+                    const Validity& validity);
+
+// The cluster of the member whose certificate is in this file. Throws Error.
+std::string cluster_of(const std::string& certificate_file);
+
+// When the first of the member's certificate and that of its authority expires. Throws Error.
+std::chrono::system_clock::time_point expiry_of(const Credentials& credentials);
 
 // The serial number of a certificate in PEM, as `openssl x509 -serial` prints it but in one
 // spelling: hexadecimal digits in lower case without leading zeros. Throws Error.
@@ -67,6 +78,9 @@ Credentials load_credentials(const CredentialFiles& files, const Identity& ident
 // The first 64 KiB of a plain file that belongs to this user or to root and that no other user may
 // read or write. Throws Error.
 std::string read_private_file(const std::string& path);
+// Throws Error where somebody else than this user and root can change the file: a configuration, or
+// the certificates of authorities.
+void check_owner(const std::string& path);
 // Creates a file that only its owner can read. Throws Error if it exists already or cannot be
 // written, and leaves nothing then.
 void write_private_file(const std::string& path, std::string_view text);

@@ -181,7 +181,8 @@ std::vector<Endpoint> read_members(const Table& file, bool is_elastic) {
   return result;
 }
 
-void read_security(const Table& file, TransportOptions& transport) {
+void read_security(const Table& file, NodeConfig& config) {
+  TransportOptions& transport = config.service.transport;
   const std::array<std::string_view, 3> parts{"authority", "certificate", "key"};
   if (file.flag("insecure", false)) {
     if (file.has("revoked")) file.refuse("revoked", "makes no sense together with insecure = true");
@@ -196,6 +197,7 @@ void read_security(const Table& file, TransportOptions& transport) {
     }
   }
   const CredentialFiles files{file.file("authority"), file.file("certificate"), file.file("key")};
+  config.credential_files = files;
   transport.credentials = file.made("certificate", [&] {
     return load_credentials(files, {transport.cluster, transport.self});
   });
@@ -234,6 +236,7 @@ std::optional<std::uint64_t> parse_identity(std::string_view text) {
 }
 
 NodeConfig read_config(const std::string& path) {
+  check_owner(path);
   const toml::table parsed = parse_toml(read_text(path, most_bytes, Limit::fixed), path);
   const Table file(parsed, path);
   file.allow_only(keys);
@@ -254,7 +257,7 @@ NodeConfig read_config(const std::string& path) {
   if (transport.members[transport.self].host.empty())
     file.refuse("member", "is none of the members");
   if (file.has("via")) transport.via = read_by_number(file, "via");
-  read_security(file, transport);
+  read_security(file, config);
   config.service.timing = read_timing(file);
   config.service.state_file = file.file("state");
   if (config.service.is_elastic && config.service.state_file.empty())

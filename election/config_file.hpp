@@ -17,7 +17,8 @@ struct NodeConfig {
   bool wakes = true;   // starts an election; otherwise waits for another member to do so
   bool stays = false;  // goes on after the leader is known
   std::string status_socket{};
-  std::string authority_file{};      // as the file names it; empty where there are no certificates
+  std::string authority_file{};  // as the file names it; empty where there are no certificates
+  CredentialFiles credential_files{};
   std::chrono::seconds give_up{60};  // without a leader, unless it stays
 };
 

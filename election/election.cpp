@@ -107,7 +107,7 @@ bool Election::may_act() const { return running_->service.holds_lease(); }
 
 std::optional<std::uint64_t> Election::token() const {
   const Lease lease = running_->service.lease();
-  if (!lease.holds(Service::local_time())) return {};
+  if (!lease.holds(local_time())) return {};
   return lease.term;
 }
 

@@ -120,18 +120,28 @@ std::string LeaderClient::order(const std::string& request) const {
 }
 
 // Until a majority has the change.
-void LeaderClient::await(MemberIndex member, bool has_seat) const {
+void LeaderClient::await_removal(MemberIndex member) const {
   const auto end = std::chrono::steady_clock::now() + 60s;
   while (std::chrono::steady_clock::now() < end) {
     const Status now = status();
     const bool has = std::ranges::find(now.seats, member, &Seat::member) != now.seats.end();
-    if (has == has_seat && now.is_settled) return;
+    if (!has && now.is_settled) return;
     if (!now.leads)
       throw std::runtime_error(
           "the leader has changed meanwhile: ask the next one whether the change has come about");
     std::this_thread::sleep_for(50ms);
   }
   throw std::runtime_error("a majority has not taken the change within a minute; it may come yet");
+}
+
+// A learner is forgotten when its leader fails; then its files are there already.
+bool LeaderClient::is_requested_again(const NewMember& added, const Endpoint& address) const {
+  if (!std::filesystem::exists(std::filesystem::symlink_status(added.config_file))) return false;
+  const TransportOptions before = read_config(added.config_file.string()).service.transport;
+  if (before.self != added.member || before.members[before.self] != address)
+    throw Error(fmt::format("'{}' exists, for {}", added.config_file.string(),
+                            to_string(before.members[before.self])));
+  return true;
 }
 
 NewMember LeaderClient::add(const Addition& addition) const {
@@ -150,8 +160,9 @@ NewMember LeaderClient::add(const Addition& addition) const {
                                                               : addition.authority_key_file;
   const Authority authority{transport.credentials->authority, read_private_file(key)};
   FreshFiles fresh;  // of no use where the change is refused
-  NewMember added{before.next,
-                  write_member_files(files, authority, valid_for(addition.validity), fresh)};
+  NewMember added{before.next, folder_ / fmt::format("member-{}.toml", before.next)};
+  if (!is_requested_again(added, addition.address))
+    added.config_file = write_member_files(files, authority, valid_for(addition.validity), fresh);
   std::string refusal;
   try {
     refusal = order(fmt::format("/add?member={}&at={}", added.member, to_string(addition.address)));
@@ -161,7 +172,6 @@ NewMember LeaderClient::add(const Addition& addition) const {
   }
   if (!refusal.empty()) throw Error(refusal);
   fresh.keep();
-  await(added.member, true);
   return added;
 }
 
@@ -169,7 +179,7 @@ void LeaderClient::remove(MemberIndex member) const {
   leading_status();
   const std::string refusal = order(fmt::format("/remove?member={}", member));
   if (!refusal.empty()) throw Error(refusal);
-  await(member, false);
+  await_removal(member);
 }
 
 }  // namespace conclave::election

@@ -15,7 +15,7 @@ struct Addition {
   Endpoint address;  // where the new member will listen
   // Signs its certificate; empty: ca.key beside the leader's configuration.
   std::string authority_key_file{};
-  std::chrono::days validity{365};  // of its certificate
+  std::chrono::days validity{90};  // of its certificate
 };
 
 struct NewMember {
@@ -23,7 +23,8 @@ struct NewMember {
   std::filesystem::path config_file;  // to start it with
 };
 
-// Blocks; not thread-safe. add() and remove() return when a majority has the new list. They throw
+// Blocks; not thread-safe. remove() returns when a majority has the new list, add() when the leader
+// awaits the new member, which gets its seat when it has been started and has answered. They throw
 // Error if the member does not lead, does not answer or refuses, and std::runtime_error if the
 // outcome is open: the leader has changed meanwhile, or a minute is over.
 class LeaderClient {
@@ -33,7 +34,7 @@ class LeaderClient {
   explicit LeaderClient(const std::string& config_file);
 
   // Writes the files of the new member beside the configuration first; they stay if the change has
-  // begun or may have.
+  // begun or may have, and are used where they are there.
   NewMember add(const Addition& addition) const;
   void remove(MemberIndex member) const;
 
@@ -42,7 +43,8 @@ class LeaderClient {
   Status status() const;
   Status leading_status() const;
   std::string order(const std::string& request) const;
-  void await(MemberIndex member, bool has_seat) const;
+  bool is_requested_again(const NewMember& added, const Endpoint& address) const;
+  void await_removal(MemberIndex member) const;
 
   std::filesystem::path folder_;
   NodeConfig config_;

@@ -82,6 +82,33 @@ Member::Member(const MemberOptions& options, Instant now)
   if (is_back) patience_until_ = now + options.timing.patience + jitter(options.timing.patience);
 }
 
+namespace {
+
+// Grows at once and shrinks by an eighth with each smaller sample.
+Instant recent_most(Instant before, Instant sample) {
+  return std::max(sample, before - before / 8);
+}
+
+}  // namespace
+
+void Member::note_sync(Instant took) { sync_ = recent_most(sync_, took); }
+
+// Waits for others grow by this: a store of theirs before an answer, one of their own before the
+// question, each as slow as those seen lately, and the way there and back. Bounded, so that one
+// late message does not silence this member for long.
+Instant Member::allowance() const {
+  return std::min<Instant>(4 * sync_ + 2 * round_trip_, 10 * options_.timing.lease);
+}
+
+// Late answers count as well, of members that have been suspected meanwhile.
+void Member::note_answer(Instant now, MemberIndex from, const Note& note) {
+  const Kind kind = note.message.kind;
+  const bool is_answer =
+      kind == Kind::approved || kind == Kind::declined || kind == Kind::wins || kind == Kind::loses;
+  if (is_answer && peers_[from].asked != Instant{})
+    round_trip_ = recent_most(round_trip_, now - peers_[from].asked);
+}
+
 MemberView Member::view() const {
   return {.term = term_,
           .leader = is_confirmed_ ? options_.self : leader_,
@@ -96,7 +123,10 @@ MemberView Member::view() const {
           .is_outdated = is_outdated_,
           .incarnation = table_.of(options_.self),
           .needed = needed_answers(),
-          .replaced = replaced_};
+          .replaced = replaced_,
+          .learner = is_confirmed_ && awaits_learner() ? wanted_->member : nobody,
+          .sync = sync_,
+          .round_trip = round_trip_};
 }
 
 std::vector<MemberIndex> Member::recorded_by() const {
@@ -170,7 +200,7 @@ void Member::enter(Instant now, Term term) {
   leader_ = nobody;
   patience_until_ = Instant::max();
   const milliseconds longest = options_.timing.election * (1 << std::min(failures_, 5u));
-  election_until_ = now + longest + jitter(longest / 2);
+  election_until_ = now + allowance() + longest + jitter(longest / 2);
   ++elections_;
 }
 
@@ -220,7 +250,7 @@ void Member::receive(Instant now, MemberIndex from, const Note& note) {
   if (note.kind == NoteKind::recover || note.kind == NoteKind::recorded)
     return on_table(now, from, note);
   if (note.kind == NoteKind::configuration) return on_configuration(now, from, note);
-  if (note.kind == NoteKind::recall) return on_recall(from, note);
+  if (note.kind == NoteKind::recall) return on_recall(now, from, note);
   if (is_blank()) {  // whoever has a seat for this member can tell it more
     if (std::ranges::find(options_.hints, from) == options_.hints.end())
       options_.hints.push_back(from);
@@ -244,6 +274,7 @@ void Member::take(Instant now, MemberIndex from, const Note& note) {
   newest_ = std::max(newest_, spoken);
   switch (note.kind) {
     case NoteKind::algorithm:
+      note_answer(now, from, note);
       return on_algorithm(now, from, note);
     case NoteKind::renewal:
       return on_renewal(now, from, note);
@@ -447,7 +478,7 @@ Note Member::own_claim() const {
 // The paper's LEADER is on its way to everybody; it counts as the first request for a lease.
 void Member::claim(Instant now) {
   claimed_at_ = renewed_at_ = now;
-  step_down_at_ = now + options_.timing.election;
+  step_down_at_ = now + options_.timing.election + allowance();
   support_oneself(now);
 }
 
@@ -481,7 +512,9 @@ void Member::on_promise(Instant now, MemberIndex from, const Note& note) {
     return;
   }
   const Instant since(static_cast<Instant::rep>(note.stamp));
-  if (since >= *claimed_at_ && since <= renewed_at_) support(now, from, since, promised);
+  if (since < *claimed_at_ || since > renewed_at_) return;
+  round_trip_ = recent_most(round_trip_, now - since);
+  support(now, from, since, promised);
 }
 
 // A promise that was asked for at `since` began later, so it is still kept when that much time has
@@ -491,7 +524,7 @@ void Member::support(Instant now, MemberIndex from, Instant since, milliseconds 
   until = std::max(until, since + usable(promised));
   lease_until_ = std::max(kept_until_, supported_until(config_));
   if (now >= lease_until_) return;
-  step_down_at_ = lease_until_ + options_.timing.election;
+  step_down_at_ = lease_until_ + options_.timing.election + allowance();
   if (std::exchange(is_confirmed_, true)) return;
   led_ = term_;
   failures_ = 0;
@@ -546,7 +579,8 @@ void Member::follow(Instant now, Term term, MemberIndex leader) {
   term_ = term;
   leader_ = leader;
   failures_ = 0;
-  patience_until_ = now + options_.timing.patience + slack() + jitter(options_.timing.patience / 2);
+  patience_until_ =
+      now + options_.timing.patience + slack() + allowance() + jitter(options_.timing.patience / 2);
 }
 
 void Member::leave_election() {
@@ -677,7 +711,7 @@ void Member::inherit(Instant now, const Note& note) {
   const Instant since = was_ready ? *prepared_at_ : now;
   enter(now, note.next);
   claimed_at_ = since;
-  step_down_at_ = now + options_.timing.election;
+  step_down_at_ = now + options_.timing.election + allowance();
   renew(now);
 }
 
@@ -696,13 +730,15 @@ bool Member::ignores_stranger(MemberIndex from, const Note& note) {
   return true;
 }
 
-// A leader sees to it that all who have promised to it have its configuration.
+// A leader sees to it that all who have promised to it, or nothing in its term, have its
+// configuration.
 void Member::look_at_stamp(MemberIndex from, const Note& note) {
   const Stamp& theirs = note.configuration;
   if (!is_confirmed_ || theirs == config_.stamp || !config_.has(from)) return;
   if (theirs != Stamp{} && !config_.stamp.is_at_least(theirs)) return;
-  const bool has_promised = note.kind == NoteKind::granted || note.kind == NoteKind::seconded;
-  if (has_promised && note.term == term_ && !theirs.has_list_of(config_.stamp))
+  const bool has_answered = note.kind == NoteKind::granted || note.kind == NoteKind::seconded ||
+                            note.kind == NoteKind::refused;
+  if (has_answered && note.term == term_ && !theirs.has_list_of(config_.stamp))
     send_configuration(from, 0);
 }
 
@@ -711,13 +747,14 @@ std::string Member::request(Instant now, const Change& change) {
   if (is_fixed())
     return "the list of members is fixed: it can change where cluster init --elastic has made it";
   if (!holds_lease(now) || heir_ != nobody) return "this member does not lead";
-  if (wanted_) return "another change waits";
+  if (wanted_ && !awaits_learner()) return "another change waits";
   if (std::string sentence = objection_to(change, config_); !sentence.empty()) return sentence;
   if (change.kind == Change::Kind::remove && change.member == options_.self)
     return "a leader cannot remove itself: end its process first, and ask the next leader";
   if (supported_until(changed(config_, change)) <= now)
     return "too few members support the leader for that: start or remove those that are missing";
   wanted_ = change;
+  learner_heard_.reset();
   advance_change(now);
   return {};
 }
@@ -736,7 +773,7 @@ void Member::advance_change(Instant now) {
   }
   if (!is_committed()) return;
   if (parting_ != nobody) send_configuration(std::exchange(parting_, nobody), 0);
-  if (!wanted_) return;
+  if (!wanted_ || awaits_learner()) return;
   const Configuration next = changed(config_, *wanted_);
   if (supported_until(next) < lease_until_) return;
   if (wanted_->kind == Change::Kind::remove) parting_ = wanted_->member;
@@ -756,6 +793,12 @@ bool Member::is_committed() const {
   return std::ranges::count_if(config_.seats, has_it) >= majority();
 }
 
+// A process that has no seat yet asks for the list again and again.
+bool Member::awaits_learner() const {
+  if (!wanted_ || wanted_->kind != Change::Kind::add) return false;
+  return !learner_heard_ || now_ > *learner_heard_ + options_.timing.lease;
+}
+
 void Member::send_configuration(MemberIndex to, std::uint64_t echo) {
   send(to, {.kind = NoteKind::configuration,
             .term = term_,
@@ -765,12 +808,16 @@ void Member::send_configuration(MemberIndex to, std::uint64_t echo) {
             .seats = config_.seats});
 }
 
-void Member::on_recall(MemberIndex from, const Note& note) {
-  if (!is_blank() && !is_fixed()) send_configuration(from, note.stamp);
+void Member::on_recall(Instant now, MemberIndex from, const Note& note) {
+  if (is_blank() || is_fixed()) return;
+  if (wanted_ && wanted_->member == from) learner_heard_ = now;
+  advance_change(now);
+  send_configuration(from, note.stamp);
 }
 
-// Only a leader's word counts. Whoever has promised to it in its term takes its configuration. A
-// process that waits takes every newer one, and counts the answers by it.
+// Only a leader's word counts. Whoever has promised to it in its term takes its configuration; so
+// does a member that has recovered, and promises nothing up to this term. A process that waits
+// takes every newer one, and counts the answers by it.
 void Member::on_configuration(Instant now, MemberIndex from, const Note& note) {
   if (is_blank()) return remember(now, from, note);
   const bool is_newer =
@@ -786,7 +833,8 @@ void Member::on_configuration(Instant now, MemberIndex from, const Note& note) {
     install(theirs);
     return ask_again(now);
   }
-  if (promise_.term != note.term || promise_.to != from) return;
+  const bool supports_no_other = promise_.to == from || promise_.to == nobody;
+  if (promise_.term != note.term || !supports_no_other) return;
   install(theirs);
   send(from, {.kind = NoteKind::alive, .term = term_});
 }
@@ -981,11 +1029,17 @@ void Member::make_room(MemberIndex member) {
   if (member >= peers_.size()) peers_.resize(member + 1, Peer{.heard = now_});
 }
 
+// A member that has waited for a majority to come into sight elects soon when it does.
 void Member::hear(Instant now, MemberIndex which) {
   Peer& peer = peers_[which];
   peer.heard = now;
   peer.is_probed = false;
-  if (std::exchange(peer.is_suspected, false)) --suspected_;
+  if (!std::exchange(peer.is_suspected, false)) return;
+  const bool saw_majority = sees_majority();
+  --suspected_;
+  const bool waits = abstains_ && leader_ == nobody && election_until_ != Instant::max();
+  if (waits && !saw_majority && sees_majority())
+    election_until_ = std::min(election_until_, now + jitter(options_.timing.renewal / 2));
 }
 
 void Member::suspect(MemberIndex which) {
@@ -1008,7 +1062,9 @@ void Member::lose(Instant now, MemberIndex peer) {
 }
 
 void Member::check_debts(Instant now) {
-  const milliseconds answer = options_.timing.answer;
+  // Shorter: whoever is dead is to be taken for dead, and a wrong suspicion ends by itself.
+  const Instant answer =
+      options_.timing.answer + std::min<Instant>(allowance(), 2 * options_.timing.lease);
   for (const Seat& seat : config_.seats) {
     const MemberIndex which = seat.member;
     Peer& peer = peers_[which];

@@ -16,7 +16,10 @@
 //   latecomers whoever hears from a leader tells those who ask for another
 //   changes    where the list of members may change, each has a configuration, which orders by a
 //              stamp; no member supports a claimant with an older one. A leader changes one seat at
-//              a time, once a majority has its last configuration, confirmed in its own term
+//              a time, once a majority has its last configuration, confirmed in its own term. A new
+//              member is a learner, without a seat, until the leader has heard of its process
+//   pace       patience grows with the measured times of messages and of the disk, and shrinks
+//              with them; promises and leases do not
 //   recovery   a process whose state file may not be the newest of its member takes no part before
 //              enough others have stored its incarnation and told what they have promised
 //              (incarnation.hpp); promises count between members with equal tables only
@@ -120,8 +123,11 @@ struct MemberView {
   bool is_waiting = false;        // for answers of other members, before it takes part
   bool is_outdated = false;       // another process of this member has taken its place
   Incarnation incarnation{};
-  MemberIndex needed = 0;      // so many are needed; nobody: none can be enough
-  std::uint64_t replaced = 0;  // larger incarnations of others that it has heard of
+  MemberIndex needed = 0;        // so many are needed; nobody: none can be enough
+  std::uint64_t replaced = 0;    // larger incarnations of others that it has heard of
+  MemberIndex learner = nobody;  // is to get a seat when the leader, this member, hears of it
+  Instant sync{};                // how long the disk takes to store a promise, lately at most
+  Instant round_trip{};          // how long others take to answer, lately at most
 };
 
 class Member {
@@ -139,9 +145,11 @@ class Member {
   void resign(Instant now);
   // Begins a change of the list; empty, or why not. It is done when configuration() has the change
   // and is_settled(); it has failed when the member has ceased to lead before that, and then it may
-  // or may not come about under the next leader.
+  // or may not come about under the next leader. A member that is to be added is a learner until
+  // this one has heard of its process; until then another request takes the place of this one.
   std::string request(Instant now, const Change& change);
-  void pass(Instant now);  // to be called at deadline(), or later; earlier does no harm
+  void pass(Instant now);        // to be called at deadline(), or later; earlier does no harm
+  void note_sync(Instant took);  // the host has needed so long to store what it must
 
   Instant deadline() const;  // Instant::max(): never
 
@@ -155,8 +163,9 @@ class Member {
   bool has_file() const { return !is_blank() && (options_.has_file || !is_waiting_); }
   // Addresses that a member without a configuration has heard of; not to be trusted otherwise.
   const std::vector<Seat>& rumours() const { return rumours_; }
-  // Whether this member leads, and a majority has its configuration, with nothing left to change.
-  bool is_settled() const { return is_committed() && !wanted_; }
+  // Whether this member leads, and a majority has its configuration, with nothing left to change
+  // but for a learner that has not been heard of.
+  bool is_settled() const { return is_committed() && (!wanted_ || awaits_learner()); }
 
   MemberView view() const;
   // The members whose answers count, while this one waits; for people.
@@ -237,7 +246,7 @@ class Member {
   void on_standing(Instant now, const Note& note);
   void on_refused(Instant now, MemberIndex from);
   void on_prepare(Instant now, MemberIndex from);
-  void on_recall(MemberIndex from, const Note& note);
+  void on_recall(Instant now, MemberIndex from, const Note& note);
   void on_table(Instant now, MemberIndex from, const Note& note);
   void on_answer(Instant now, MemberIndex from, const Note& note);
   void answer_waiting(MemberIndex from, const Note& note);
@@ -259,6 +268,7 @@ class Member {
   void look_at_stamp(MemberIndex from, const Note& note);
   void advance_change(Instant now);
   bool is_committed() const;
+  bool awaits_learner() const;
   void make_room(MemberIndex member);
   void on_resigned(Instant now, MemberIndex from, const Note& note);
   MemberIndex likely_heir(Instant now) const;
@@ -290,6 +300,8 @@ class Member {
   milliseconds jitter(milliseconds longest);
   milliseconds usable(milliseconds promised) const;
   milliseconds slack() const;
+  Instant allowance() const;
+  void note_answer(Instant now, MemberIndex from, const Note& note);
 
   MemberOptions options_;
   Configuration config_;
@@ -333,8 +345,9 @@ class Member {
   std::optional<Instant> prepared_at_;  // when this member has told a leader that it is ready
   Promise departed_;                    // the last leader known to have resigned, and its term
 
-  std::optional<Change> wanted_;  // by an operator, while this member leads
-  MemberIndex parting_ = nobody;  // has lost its seat, and hears of it when that is settled
+  std::optional<Change> wanted_;          // by an operator, while this member leads
+  std::optional<Instant> learner_heard_;  // of the one that is to be added
+  MemberIndex parting_ = nobody;          // has lost its seat, and hears of it when that is settled
   bool is_dismissed_ = false;
   std::uint64_t nonce_ = 0;  // of recalls; 0: none has been sent
   Instant recall_at_ = Instant::max();
@@ -349,6 +362,8 @@ class Member {
   Instant election_until_ = Instant::max();
   Instant check_at_ = Instant::max();
 
+  Instant sync_{};
+  Instant round_trip_{};
   std::vector<OutgoingNote> outgoing_;
   NoteCounts sent_{};
   Instant now_{};

@@ -6,11 +6,14 @@
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/output.hpp"
+#include "conclave/base/read_text.hpp"
 #include "election/service.hpp"
 #include "election/system.hpp"
 
 namespace conclave::election {
 namespace {
+
+constexpr std::size_t most_pem_text = std::size_t{1} << 20;
 
 // A list, or a table where numbers have gaps.
 std::string members_text(const MemberFiles& files) {
@@ -115,11 +118,33 @@ std::filesystem::path write_member_files(const MemberFiles& files, const Authori
   return config;
 }
 
+void renew_certificate(const std::filesystem::path& certificate, const Authority& authority,
+                       const Validity& validity) {
+  const std::string old = read_text(certificate.string(), most_pem_text, Limit::fixed);
+  write_file(certificate.string(), renewed(old, authority, validity));
+}
+
+// The new key first: without its certificate it signs nothing, and the old one is kept.
+void exchange_authority(const std::filesystem::path& folder, const std::string& cluster,
+                        const Validity& validity) {
+  const std::filesystem::path key = folder / "ca.key", old_key = folder / "ca.key.old";
+  const std::string before = read_text((folder / "ca.pem").string(), most_pem_text, Limit::fixed);
+  if (std::filesystem::exists(std::filesystem::symlink_status(old_key)))
+    throw Error(fmt::format("'{}' exists: an exchange before this one has not been ended",
+                            old_key.string()));
+  const Authority next = make_authority(cluster, validity);
+  std::error_code error;
+  std::filesystem::rename(key, old_key, error);
+  if (error) throw Error(fmt::format("cannot rename '{}': {}", key.string(), error.message()));
+  write_private_file(key.string(), next.key);
+  write_file((folder / "ca.pem").string(), next.certificate + before);
+}
+
 void write_cluster(const NewCluster& cluster) {
   check_cluster_name(cluster.name);
   make_folder(cluster.folder);
   const Validity validity = valid_for(cluster.validity);
-  const Authority authority = make_authority(cluster.name, validity);
+  const Authority authority = make_authority(cluster.name, valid_for(cluster.authority_validity));
   FreshFiles fresh;
   write_new_file(cluster.folder / "ca.pem", authority.certificate, fresh);
   write_new_key(cluster.folder / "ca.key", authority.key, fresh);

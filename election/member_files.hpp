@@ -23,7 +23,8 @@ struct NewCluster {
   std::string host = "127.0.0.1";   // of all members, for the operator to edit
   std::uint16_t first_port = 7000;  // of member 0; each further one has the next
   MemberIndex members = 3;
-  std::chrono::days validity{365};  // of all certificates, from now on
+  std::chrono::days validity{90};              // of the members' certificates, from now on
+  std::chrono::days authority_validity{3650};  // of the authority's
   bool is_elastic = false;
 };
 
@@ -40,6 +41,15 @@ struct MemberFiles {
   std::uint64_t identity = 0;      // of the cluster
   std::optional<Timing> timing{};  // none: the default, which is not written down
 };
+
+// Renews the certificate in the file, for the same key, in its place. Throws Error.
+void renew_certificate(const std::filesystem::path& certificate, const Authority& authority,
+                       const Validity& validity);
+
+// A new authority for the cluster: its certificate comes before those in FOLDER/ca.pem, which stay
+// trusted, and its key takes the place of FOLDER/ca.key, which is kept as ca.key.old. Throws Error.
+void exchange_authority(const std::filesystem::path& folder, const std::string& cluster,
+                        const Validity& validity);
 
 // Files that are removed by the destructor, unless they are kept.
 class FreshFiles {

@@ -2,16 +2,8 @@
 // format.
 #include "election/promise_file.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -28,10 +20,6 @@ constexpr std::string_view second_word = "conclave-promise 2\n";  // without inc
 constexpr std::string_view older_word = "conclave-promise-1 ";
 constexpr std::size_t most_promise_bytes = 1 << 18;  // many times what a file of ours has
 constexpr milliseconds most_lease = std::chrono::hours(24);
-
-[[noreturn]] void fail_with_errno(const std::string& doing) {
-  throw std::system_error(errno, std::generic_category(), doing);
-}
 
 // Takes the line `key value` from the front; false: there is none.
 bool take_line(std::string_view& text, std::string_view key, std::string_view& value) {
@@ -152,48 +140,13 @@ std::string place_text(const FilePlace& place) {
                      place.device, place.inode, place.birth, place.lock_inode, place.lock_birth);
 }
 
-// The first 64 bits of a name that the system gives, or 0 where there is none.
-std::uint64_t system_name(const char* path) {
-  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
-  std::array<char, 128> buffer{};
-  const ssize_t size = file.is_open() ? ::read(file.number(), buffer.data(), buffer.size()) : 0;
-  if (size < 16) return 0;
-  const std::string_view name(buffer.data(), static_cast<std::size_t>(size));
-  std::uint64_t bits = 0;
-  const std::string hex = sha256_hex(name).substr(0, 16);
-  std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
-  return bits;
-}
-
-struct Born {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t birth = 0;
-};
-
-Born born(const Descriptor& file) {
-  struct statx about {};
-  if (::statx(file.number(), "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &about) != 0) return {};
-  const bool has_birth = (about.stx_mask & STATX_BTIME) != 0;
-  const auto seconds = static_cast<std::uint64_t>(about.stx_btime.tv_sec);
-  return {(std::uint64_t{about.stx_dev_major} << 32) | about.stx_dev_minor, about.stx_ino,
-          has_birth ? seconds * 1'000'000'000 + about.stx_btime.tv_nsec : 0};
-}
-
 // The lock file holds the count of the newest state file. It is not synced: what a crash of the
 // machine can lose is the newest counts, and a smaller one distrusts fewer files, never the newest.
-std::uint64_t count_in(const Descriptor& lock) {
-  std::array<char, 32> buffer{};
-  const ssize_t size = ::pread(lock.number(), buffer.data(), buffer.size(), 0);
+std::uint64_t count_in(OpenFile& lock) {
+  const std::string text = lock.read(32);
   std::uint64_t count = 0;
-  if (size > 0) std::from_chars(buffer.data(), buffer.data() + size, count);
+  std::from_chars(text.data(), text.data() + text.size(), count);
   return count;
-}
-
-void write_count(const Descriptor& lock, std::uint64_t count) {
-  const std::string text = fmt::format("{:020}\n", count);
-  if (::pwrite(lock.number(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
-    fail_with_errno("write of the lock file");
 }
 
 std::string configuration_text(const Configuration& configuration) {
@@ -226,60 +179,6 @@ std::string objection_to(const Promise& promise, const Configuration& configurat
     return fmt::format("'{}' says a lease of {} ms, which must be 1 to {}", name,
                        promise.lease.count(), most_lease.count());
   return {};
-}
-
-Descriptor locked(const std::string& path) {
-  const std::string name = path + ".lock";
-  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.is_open())
-    throw Error(
-        fmt::format("cannot create '{}': {}", name, std::generic_category().message(errno)));
-  if (::flock(file.number(), LOCK_EX | LOCK_NB) == 0) return file;
-  throw Error(fmt::format("another process uses '{}'", path));
-}
-
-Descriptor folder_of(const std::string& path) {
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
-  Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.is_open())
-    throw Error(fmt::format("cannot open the folder '{}': {}", folder,
-                            std::generic_category().message(errno)));
-  return file;
-}
-
-void write_all(const Descriptor& file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.number(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail_with_errno("write of the promise");
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fsync(file.number()) != 0) fail_with_errno("fsync of the promise");
-}
-
-// A file that did not exist before, whatever lay there under this name.
-Descriptor fresh_file(const std::string& path) {
-  ::unlink(path.c_str());
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.is_open()) fail_with_errno("creation of '" + path + "'");
-  return file;
-}
-
-std::string read_all(const Descriptor& file, const std::string& path) {
-  std::string text(most_promise_bytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t part = ::read(file.number(), text.data() + size, text.size() - size);
-    if (part < 0 && errno == EINTR) continue;
-    if (part < 0)
-      throw Error(
-          fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
-    if (part == 0) break;
-    size += static_cast<std::size_t>(part);
-  }
-  text.resize(size);
-  return text;
 }
 
 }  // namespace
@@ -392,82 +291,79 @@ PromiseRecord parse_promise(const std::string& text, const PromiseOwner& owner,
   return record;
 }
 
-PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.is_open()) {
-    if (errno == ENOENT) return {};
-    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
-  }
-  struct stat about {};
-  if (::fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode))
-    throw Error(fmt::format("'{}' is not a plain file", path));
-  return parse_promise(read_all(file, path), owner, path);
+PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner, Disk& disk) {
+  const std::unique_ptr<OpenFile> file = disk.open(path);
+  return file ? parse_promise(file->read(most_promise_bytes + 1), owner, path) : PromiseRecord{};
 }
 
-PromiseFile::PromiseFile(Locked, std::string path, PromiseOwner owner)
-    : path_(std::move(path)),
+PromiseFile::PromiseFile(Locked, std::string path, PromiseOwner owner, Disk& disk)
+    : disk_(&disk),
+      path_(std::move(path)),
       owner_(std::move(owner)),
-      lock_(locked(path_)),
-      folder_(folder_of(path_)) {}
+      lock_(disk.lock(path_ + ".lock", path_)),
+      folder_(disk.folder_of(path_)) {}
 
-FilePlace PromiseFile::place_of(const Descriptor& file) const {
-  const Born own = born(file);
-  const Born lock = born(lock_);
-  return {.machine = system_name("/etc/machine-id"),
-          .boot = system_name("/proc/sys/kernel/random/boot_id"),
+FilePlace PromiseFile::place_of(const OpenFile& file) const {
+  const Born own = file.born();
+  const Born lock = lock_->born();
+  return {.machine = disk_->machine(),
+          .boot = disk_->boot(),
           .device = own.device,
           .inode = own.inode,
-          .birth = own.birth,
+          .birth = own.time,
           .lock_inode = lock.inode,
-          .lock_birth = lock.birth};
+          .lock_birth = lock.time};
 }
 
 // The lock is taken first: who reads without it may read what another process is about to replace.
-PromiseFile::PromiseFile(std::string path, PromiseOwner owner)
-    : PromiseFile(Locked{}, std::move(path), std::move(owner)) {
-  const PromiseRecord record = read_promise(path_, owner_);
+PromiseFile::PromiseFile(std::string path, PromiseOwner owner, Disk& disk)
+    : PromiseFile(Locked{}, std::move(path), std::move(owner), disk) {
+  const PromiseRecord record = read_promise(path_, owner_, disk);
   if (!record.trouble.empty()) throw Error(record.trouble);
   has_existed_ = record.is_there;
   state_ = record.state;
-  const std::uint64_t newest = count_in(lock_);
+  const std::uint64_t newest = count_in(*lock_);
   count_ = std::max(record.count, newest);
-  if (!has_existed_) return;
-  const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const std::unique_ptr<OpenFile> file = has_existed_ ? disk.open(path_) : nullptr;
   is_proof_ = was_in_place_ =
-      file.is_open() && is_in_place(record.place, record.count, place_of(file), newest);
+      file != nullptr && is_in_place(record.place, record.count, place_of(*file), newest);
 }
 
 void PromiseFile::set_aside() {
-  if (::rename(path_.c_str(), (path_ + ".damaged").c_str()) != 0 && errno != ENOENT)
-    fail_with_errno("renaming of '" + path_ + "'");
-  if (::fsync(folder_.number()) != 0) fail_with_errno("fsync of the folder of '" + path_ + "'");
+  try {
+    disk_->rename(path_, path_ + ".damaged");
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::no_such_file_or_directory) throw;
+  }
+  folder_->sync();
 }
 
 void PromiseFile::remove(const std::string& path, const PromiseOwner& owner) {
-  PromiseFile(Locked{}, path, owner).set_aside();
+  PromiseFile(Locked{}, path, owner, posix_disk()).set_aside();
 }
 
 void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
                           const MemberState& state, bool is_vouched) {
-  PromiseFile file(Locked{}, path, owner);
+  PromiseFile file(Locked{}, path, owner, posix_disk());
   file.set_aside();  // a crash here leaves no file, which is safe: a start without one recovers
-  file.count_ = count_in(file.lock_);
+  file.count_ = count_in(*file.lock_);
   file.store(state, is_vouched);
 }
 
 void PromiseFile::store(const MemberState& state, bool is_proof) {
   const std::string fresh = path_ + ".new";
   try {
-    const Descriptor file = fresh_file(fresh);
-    const FilePlace place = is_proof ? place_of(file) : FilePlace{};
-    write_all(file, promise_text(state, owner_, place, count_ + 1));
-    if (::rename(fresh.c_str(), path_.c_str()) != 0) fail_with_errno("renaming of '" + fresh + "'");
+    const std::unique_ptr<OpenFile> file = disk_->create(fresh);
+    const FilePlace place = is_proof ? place_of(*file) : FilePlace{};
+    file->append(promise_text(state, owner_, place, count_ + 1));
+    file->sync();
+    disk_->rename(fresh, path_);
   } catch (const std::system_error&) {
-    ::unlink(fresh.c_str());
+    disk_->remove(fresh);
     throw;
   }
-  if (::fsync(folder_.number()) != 0) fail_with_errno("fsync of the folder of '" + path_ + "'");
-  write_count(lock_, ++count_);
+  folder_->sync();
+  lock_->overwrite(fmt::format("{:020}\n", ++count_));
   state_ = state;
   is_proof_ = is_proof;
 }

@@ -31,11 +31,12 @@
 // `place none`, or of format 2, proves nothing.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
-#include "conclave/base/descriptor.hpp"
 #include "election/certificates.hpp"
+#include "election/disk.hpp"
 #include "election/incarnation.hpp"
 #include "election/member.hpp"
 
@@ -105,13 +106,14 @@ std::string promise_text(const MemberState& state, const PromiseOwner& owner,
 
 // Reads without a lock, so also while a process uses the file: stores replace it as a whole. Throws
 // Error if the file is there and cannot be read.
-PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner);
+PromiseRecord read_promise(const std::string& path, const PromiseOwner& owner,
+                           Disk& disk = posix_disk());
 
 class PromiseFile {
  public:
   // Creates the file at the first store(). Throws Error: it is another member's, it is damaged or
   // says what cannot be, it cannot be read, or another process uses it.
-  PromiseFile(std::string path, PromiseOwner owner);
+  PromiseFile(std::string path, PromiseOwner owner, Disk& disk = posix_disk());
   // Not thread-safe; not to be copied, because it holds the lock.
   PromiseFile(const PromiseFile&) = delete;
   PromiseFile& operator=(const PromiseFile&) = delete;
@@ -137,14 +139,15 @@ class PromiseFile {
 
  private:
   struct Locked {};
-  PromiseFile(Locked, std::string path, PromiseOwner owner);
+  PromiseFile(Locked, std::string path, PromiseOwner owner, Disk& disk);
   void set_aside();
-  FilePlace place_of(const Descriptor& file) const;
+  FilePlace place_of(const OpenFile& file) const;
 
+  Disk* disk_;
   std::string path_;
   PromiseOwner owner_;
-  Descriptor lock_;
-  Descriptor folder_;  // kept open, so that syncing it needs no new descriptor
+  std::unique_ptr<OpenFile> lock_;
+  std::unique_ptr<OpenFile> folder_;  // kept open, so that syncing it needs no new descriptor
   bool has_existed_ = false;
   bool was_in_place_ = false;
   bool is_proof_ = false;

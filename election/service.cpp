@@ -1,6 +1,5 @@
+// The file is long because it is one order of steps: store, tell, send, arm, report, leave.
 #include "election/service.hpp"
-
-#include <time.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +10,6 @@
 
 #include "conclave/base/error.hpp"
 #include "election/agreement.hpp"
-#include "election/system.hpp"
 
 namespace conclave::election {
 namespace {
@@ -36,8 +34,8 @@ Agreement agreement_of(const ServiceOptions& options) {
   return result;
 }
 
-MemberOptions member_options(const ServiceOptions& options,
-                             const std::optional<PromiseFile>& file) {
+MemberOptions member_options(const ServiceOptions& options, const std::optional<PromiseFile>& file,
+                             Surroundings& around) {
   const MemberState state = stored(file);
   const bool is_in_place = file && file->was_in_place() && !options.always_recovers;
   return {.self = options.transport.self,
@@ -50,10 +48,10 @@ MemberOptions member_options(const ServiceOptions& options,
           .table = state.table,
           .recovers = file && !is_in_place && !options.is_first_start,
           .has_file = !file || file->has_existed(),
-          .salt = unforeseeable_number(),
+          .salt = around.unforeseeable_number(),
           .remembered = state.promise,
           .may_have_promised = !options.is_first_start,
-          .coins = {.seed = options.seed ? *options.seed : unforeseeable_number(),
+          .coins = {.seed = options.seed ? *options.seed : around.unforeseeable_number(),
                     .trial = 0,
                     .purpose = Purpose::node,
                     .part = options.transport.self}};
@@ -67,10 +65,10 @@ PromiseOwner promise_owner(const ServiceOptions& options) {
           options.identity};
 }
 
-void write_founding_file(const ServiceOptions& options) {
+void write_founding_file(const ServiceOptions& options, Disk& disk) {
   PromiseOwner owner = promise_owner(options);
   if (!options.is_elastic) owner.list = founding_list;
-  PromiseFile file(options.state_file, owner);
+  PromiseFile file(options.state_file, owner, disk);
   if (file.has_existed()) throw Error(fmt::format("'{}' exists", options.state_file));
   MemberState first{.promise = {.term = 0, .to = nobody, .lease = options.timing.lease}};
   if (options.is_elastic) first.configuration = founded_by(options.transport.members);
@@ -95,15 +93,8 @@ void check_timing(const Timing& timing) {
          "clock_drift must be between 0 and 0.2");
 }
 
-// Counts on while the machine is asleep, as the lease does.
-Instant Service::local_time() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
-Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
-    : loop_(loop),
+Service::Service(std::unique_ptr<Surroundings> around, ServiceOptions options, Callbacks callbacks)
+    : around_(std::move(around)),
       options_(std::move(options)),
       callbacks_(std::move(callbacks)),
       alive_(std::make_shared<bool>(true)) {
@@ -113,18 +104,36 @@ Service::Service(Loop& loop, ServiceOptions options, Callbacks callbacks)
     throw Error("a cluster whose list may change needs state files");
   options_.transport.agreement = agreement_of(options_);
   options_.transport.is_elastic = options_.is_elastic;
+  const Instant opened = around_->now();
   if (!options_.state_file.empty()) open_file();
-  transport_ = std::make_unique<Transport>(loop, options_.transport, *this);
-  member_ = std::make_unique<Member>(member_options(options_, file_), local_time());
+  transport_ = around_->connect(options_.transport, *this);
+  member_ = std::make_unique<Member>(member_options(options_, file_, *around_), around_->now());
+  if (!options_.state_file.empty()) member_->note_sync(around_->now() - opened);
   reported_ = member_->table();
   meet();
   arm();
+  watch_expiry();
+}
+
+// Says it daily from thirty days on.
+void Service::watch_expiry() {
+  const auto& credentials = options_.transport.credentials;
+  if (!credentials) return;
+  expiry_ = expiry_of(*credentials);
+  around_->cancel(daily_);
+  daily_ = around_->after(std::chrono::hours(24), [this] { watch_expiry(); });
+  const auto left =
+      std::chrono::floor<std::chrono::days>(*expiry_ - std::chrono::system_clock::now());
+  if (left < std::chrono::days(30) && callbacks_.warn)
+    callbacks_.warn(fmt::format("the certificate of this member, or its authority's, expires in {} "
+                                "days: conclave cluster renew",
+                                left.count()));
 }
 
 // A file that is to be used is written again at once, also to find out now whether the disk can be
 // written to. One that is missing stays so until this member has recovered.
 void Service::open_file() {
-  file_.emplace(options_.state_file, promise_owner(options_));
+  file_.emplace(options_.state_file, promise_owner(options_), around_->disk());
   try {
     if (file_->has_existed()) file_->store(file_->state(), file_->was_in_place());
     if (!file_->has_existed() && options_.is_first_start)
@@ -136,17 +145,18 @@ void Service::open_file() {
 
 Service::~Service() {
   *alive_ = false;
-  loop_.cancel(timer_);
+  around_->cancel(timer_);
+  around_->cancel(daily_);
 }
 
 void Service::wake() {
-  member_->wake(local_time());
+  member_->wake(around_->now());
   after_step();
 }
 
 void Service::resign() {
   if (is_leaving_) return;
-  member_->resign(local_time());
+  member_->resign(around_->now());
   after_step();
 }
 
@@ -164,13 +174,14 @@ void Service::leave_if_resigned() {
 void Service::leave(std::function<void()> left) {
   is_leaving_ = true;
   lease_.set({.term = member_->view().term});
-  loop_.cancel(timer_);
+  around_->cancel(timer_);
+  around_->cancel(daily_);
   transport_->close(std::move(left));
 }
 
 std::string Service::change(const Change& change) {
   if (is_leaving_) return "this member is leaving";
-  std::string objection = member_->request(local_time(), change);
+  std::string objection = member_->request(around_->now(), change);
   after_step();
   return objection;
 }
@@ -186,10 +197,12 @@ Endpoint Service::address_of(MemberIndex member) const {
 void Service::reload(const std::optional<Credentials>& credentials,
                      const std::vector<std::string>& revoked) {
   transport_->reload(credentials, revoked);
+  options_.transport.credentials = credentials;
+  watch_expiry();
 }
 
 milliseconds Service::lease_left() const {
-  const Instant left = lease_.get().until - local_time();
+  const Instant left = lease_.get().until - around_->now();
   return std::chrono::duration_cast<milliseconds>(std::max(left, Instant(0)));
 }
 
@@ -201,7 +214,7 @@ void Service::on_message(MemberIndex from, std::span<const std::byte> bytes) {
     return on_log(fmt::format("member {} has sent a note that makes no sense", from));
   }
   const std::uint64_t disbelieved = view().disbelieved;
-  member_->receive(local_time(), from, *note);
+  member_->receive(around_->now(), from, *note);
   if (view().disbelieved > disbelieved && std::has_single_bit(disbelieved + 1)) {
     on_log(fmt::format("member {} speaks of term {}, far beyond what a majority has reached: its "
                        "promise may be damaged (conclave cluster repair)",
@@ -224,12 +237,13 @@ void Service::on_disconnected(MemberIndex peer, std::string_view /*why*/) {
 }
 
 void Service::on_log(std::string_view line) {
-  if (callbacks_.log) callbacks_.log(line);
+  if (!callbacks_.log) return;
+  for (const std::string& each : log_limit_.take(around_->now(), line)) callbacks_.log(each);
 }
 
 void Service::lose(MemberIndex peer) {
   if (is_leaving_) return;
-  member_->lose(local_time(), peer);
+  member_->lose(around_->now(), peer);
   after_step();
 }
 
@@ -265,7 +279,10 @@ void Service::store() {
   MemberState state{.promise = member_->promise(), .configuration = {}, .table = member_->table()};
   if (options_.is_elastic) state.configuration = member_->configuration();
   const bool is_proof = !member_->view().is_waiting;
-  if (state != file_->state() || is_proof != file_->is_proof()) file_->store(state, is_proof);
+  if (state == file_->state() && is_proof == file_->is_proof()) return;
+  const Instant start = around_->now();
+  file_->store(state, is_proof);
+  member_->note_sync(around_->now() - start);
 }
 
 // Says for whom this member waits, when that changes and once in a lease.
@@ -294,7 +311,7 @@ void Service::report_recovery() {
   if (view.needed == nobody)
     sentence = "waiting for ever: the only member of this cluster has lost its state file, and "
                "nobody else remembers (conclave cluster restore)";
-  const Instant now = local_time();
+  const Instant now = around_->now();
   if (sentence == last_wait_ && now < next_wait_report_) return;
   last_wait_ = sentence;
   next_wait_report_ = now + options_.timing.lease;
@@ -356,7 +373,7 @@ void Service::publish() {
 // A full queue is a peer that takes nothing.
 void Service::send(const OutgoingNote& outgoing) {
   if (transport_->send(outgoing.to, encode(outgoing.note))) return;
-  loop_.post([this, alive = alive_, peer = outgoing.to] {
+  around_->post([this, alive = alive_, peer = outgoing.to] {
     if (*alive) lose(peer);
   });
 }
@@ -364,15 +381,15 @@ void Service::send(const OutgoingNote& outgoing) {
 // The timer does not count while the machine is asleep, so one that should have fired is set anew.
 void Service::arm() {
   const Instant deadline = member_->deadline();
-  if (timer_ != 0 && deadline == armed_for_ && local_time() < deadline) return;
-  loop_.cancel(timer_);
+  if (timer_ != 0 && deadline == armed_for_ && around_->now() < deadline) return;
+  around_->cancel(timer_);
   timer_ = 0;
   armed_for_ = deadline;
   if (deadline == Instant::max()) return;
-  const Instant wait = std::max(deadline - local_time(), Instant(0));
-  timer_ = loop_.after(wait, [this] {
+  const Instant wait = std::max(deadline - around_->now(), Instant(0));
+  timer_ = around_->after(wait, [this] {
     timer_ = 0;
-    member_->pass(local_time());
+    member_->pass(around_->now());
     after_step();
   });
 }

@@ -9,9 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "election/loop.hpp"
+#include "election/log_limit.hpp"
 #include "election/member.hpp"
 #include "election/promise_file.hpp"
+#include "election/surroundings.hpp"
 #include "election/transport.hpp"
 
 namespace conclave::election {
@@ -43,12 +44,12 @@ PromiseOwner promise_owner(const ServiceOptions& options);
 
 // Writes the state file of a member of a new cluster, before its first start and any promise:
 // nothing but the founding of a cluster begins without a memory. Throws Error if there is one.
-void write_founding_file(const ServiceOptions& options);
+void write_founding_file(const ServiceOptions& options, Disk& disk = posix_disk());
 
 // Throws Error unless these times make sense together.
 void check_timing(const Timing& timing);
 
-// A term and how long its leader may act, by the clock of Service::local_time().
+// A term and how long its leader may act, by the clock of Service::now().
 struct Lease {
   Term term = 0;
   Instant until{};  // 0: this member does not lead
@@ -82,13 +83,16 @@ class Service final : public TransportEvents {
   struct Callbacks {
     std::function<void()> changed{};                      // leader, term or lease
     std::function<void(std::string_view line)> log{};     // for people
+    std::function<void(std::string_view line)> warn{};    // of what ends the service if it goes on
     std::function<void(const std::exception&)> failed{};  // the promise cannot be stored
     std::function<void()> removed{};  // this member has no seat any more, and has ended
     std::function<void(std::string_view why)> replaced{};  // another process is this member now
   };
 
-  // Listens at once; what arrives is handled when the loop runs. Throws Error.
+  // Listens at once; what arrives is handled when the loop runs. Throws Error. The first is defined
+  // beside the surroundings on a loop, which tests of a service in others do without.
   Service(Loop& loop, ServiceOptions options, Callbacks callbacks);
+  Service(std::unique_ptr<Surroundings> around, ServiceOptions options, Callbacks callbacks);
   ~Service() override;
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -121,7 +125,7 @@ class Service final : public TransportEvents {
   Endpoint address_of(MemberIndex member) const;  // without a host where it is not known
   MemberView view() const { return member_->view(); }
   // These three may be called from any thread, also while the loop runs.
-  bool holds_lease() const { return lease_.get().holds(local_time()); }
+  bool holds_lease() const { return lease_.get().holds(now()); }
   milliseconds lease_left() const;  // rounded down; 0 unless it holds the lease
   Lease lease() const { return lease_.get(); }
   const NoteCounts& sent() const { return member_->sent(); }
@@ -129,10 +133,13 @@ class Service final : public TransportEvents {
   std::uint64_t malformed() const { return malformed_; }
   const IncarnationTable& table() const { return member_->table(); }
   std::vector<MemberIndex> recorded_by() const { return member_->recorded_by(); }
+  // When its certificate or its authority's expires; nothing without TLS.
+  std::optional<std::chrono::system_clock::time_point> expiry() const { return expiry_; }
   bool was_file_missing() const { return file_ && !file_->has_existed(); }
   std::uint16_t port() const { return transport_->port(); }
 
-  static Instant local_time();  // CLOCK_BOOTTIME, from any thread
+  const Member& member() const { return *member_; }
+  Instant now() const { return around_->now(); }  // from any thread
 
  private:
   // The state whose changes callers are notified of.
@@ -164,14 +171,18 @@ class Service final : public TransportEvents {
   void report_recovery();
   void report_replacements();
   void leave_if_resigned();
+  void watch_expiry();
 
-  Loop& loop_;
+  std::unique_ptr<Surroundings> around_;
   ServiceOptions options_;
   Callbacks callbacks_;
   std::optional<PromiseFile> file_;
   std::unique_ptr<Member> member_;
-  std::unique_ptr<Transport> transport_;
-  Loop::TimerId timer_ = 0;
+  std::unique_ptr<Messenger> transport_;
+  Surroundings::TimerId timer_ = 0;
+  Surroundings::TimerId daily_ = 0;
+  std::optional<std::chrono::system_clock::time_point> expiry_;
+  LogLimit log_limit_;
   Instant armed_for_{};  // when the timer fires, if there is one
   Known known_;
   std::vector<Seat> met_;  // addresses that the transport knows

@@ -1,11 +1,14 @@
+// The file is long because two formats of the same values and their endpoint belong together.
 #include "election/status.hpp"
 
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <optional>
 #include <string_view>
@@ -42,13 +45,13 @@ std::string_view refusal_name(std::size_t kind) { return name_of(static_cast<Ref
 // The list of an elastic cluster, as this member has it.
 Json list_json(const Service& service) {
   const Configuration& list = service.configuration();
+  const MemberIndex learner = service.view().learner;
   Json seats = Json::object();
   for (const Seat& seat : list.seats) seats[std::to_string(seat.member)] = to_string(seat.endpoint);
-  return {{"term", list.stamp.term},
-          {"version", list.stamp.version},
-          {"settled", service.is_settled()},
-          {"next", list.next_member},
-          {"seats", seats}};
+  return {
+      {"term", list.stamp.term},         {"version", list.stamp.version},
+      {"settled", service.is_settled()}, {"learner", learner == nobody ? Json() : Json(learner)},
+      {"next", list.next_member},        {"seats", seats}};
 }
 
 Json table_json(const Service& service) {
@@ -61,7 +64,7 @@ Json table_json(const Service& service) {
 // Values that a page shows more than once are read from the service once, at one moment.
 struct Moment {
   explicit Moment(const Service& service)
-      : at(Service::local_time()), lease(service.lease()), holds(lease.holds(at)) {}
+      : at(service.now()), lease(service.lease()), holds(lease.holds(at)) {}
 
   milliseconds left() const {
     return holds ? std::chrono::duration_cast<milliseconds>(lease.until - at) : milliseconds(0);
@@ -72,6 +75,13 @@ struct Moment {
   Lease lease;
   bool holds;
 };
+
+double seconds_of(Instant time) { return std::chrono::duration<double>(time).count(); }
+
+// Negative: it has expired.
+double seconds_until(std::chrono::system_clock::time_point time) {
+  return std::chrono::duration<double>(time - std::chrono::system_clock::now()).count();
+}
 
 // One metric with its kind and its help, as Prometheus wants them.
 class Metrics {
@@ -242,6 +252,10 @@ std::string status_json(const Service& service) {
             {"admitted", !view.is_waiting},
             {"replaced", view.replaced},
             {"state_file_missing", service.was_file_missing()}};
+  json["sync_seconds"] = seconds_of(view.sync);
+  json["round_trip_seconds"] = seconds_of(view.round_trip);
+  if (service.expiry())
+    json["certificate_expires_days"] = std::floor(seconds_until(*service.expiry()) / 86400);
   if (view.is_waiting) json["recorded_by"] = Json(service.recorded_by());
   if (!service.table().entries().empty()) json["table"] = table_json(service);
   if (service.is_elastic()) json["list"] = list_json(service);
@@ -275,6 +289,14 @@ std::string status_metrics(const Service& service) {
               "Processes of other members whose place another process has taken.", view.replaced);
   metrics.add("state_file_missing", "gauge", "1 where this process has started without its file.",
               service.was_file_missing() ? 1 : 0);
+  metrics.add("sync_seconds", "gauge", "To store a promise on the disk, lately at most.",
+              seconds_of(view.sync));
+  metrics.add("round_trip_seconds", "gauge", "Until other members answer, lately at most.",
+              seconds_of(view.round_trip));
+  if (service.expiry())
+    metrics.add("certificate_expires_seconds", "gauge",
+                "Until the certificate of this member or of its authority expires.",
+                std::floor(seconds_until(*service.expiry())));
   add_counters(metrics, service);
   return metrics.take();
 }
@@ -286,6 +308,8 @@ struct StatusEndpoint::Listener : std::enable_shared_from_this<Listener> {
 
   Listener(Loop& owner, std::string where, Service& subject)
       : loop(owner), path(std::move(where)), service(&subject), acceptor(owner.context()) {
+    if (path.size() >= sizeof(sockaddr_un::sun_path))
+      throw Error(fmt::format("the name of the status socket '{}' is too long", path));
     remove_abandoned();
     asio::error_code error;
     acceptor.open(Local(), error);
@@ -305,7 +329,10 @@ struct StatusEndpoint::Listener : std::enable_shared_from_this<Listener> {
     probe.connect(Local::endpoint(path), error);
     if (!error) throw Error(fmt::format("another process answers on '{}'", path));
     struct stat about {};
-    if (::lstat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode)) ::unlink(path.c_str());
+    if (::lstat(path.c_str(), &about) != 0) return;
+    if (!S_ISSOCK(about.st_mode))
+      throw Error(fmt::format("'{}' is there and no socket: name another path as status", path));
+    ::unlink(path.c_str());
   }
 
   void accept() {

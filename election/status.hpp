@@ -16,7 +16,7 @@ namespace conclave::election {
 
 class Service;
 
-// `at_ms` is the moment by the clock that leases count on (Service::local_time), `time` the same
+// `at_ms` is the moment by the clock that leases count on (Service::now), `time` the same
 // moment for people; `leads` and `lease_left_ms` belong to it. Both from the loop's thread only.
 std::string status_json(const Service& service);
 std::string status_metrics(const Service& service);

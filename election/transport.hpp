@@ -101,40 +101,53 @@ class TransportEvents {
   virtual void on_log(std::string_view /*line*/) {}
 };
 
+// The connections of a member; see Transport.
+class Messenger {
+ public:
+  virtual ~Messenger() = default;
+  virtual bool send(MemberIndex to, std::span<const std::byte> bytes) = 0;
+  virtual void close(std::function<void()> closed) = 0;
+  virtual void reload(const std::optional<Credentials>& credentials,
+                      const std::vector<std::string>& revoked) = 0;
+  virtual void move_member(MemberIndex member, Endpoint endpoint) = 0;
+  virtual const TransportCounters& counters() const = 0;
+  virtual std::uint16_t port() const = 0;
+};
+
 // Verifies the certificates of these members, at least one, and does one handshake in memory, so
 // that processes which are forked afterwards need neither verify them again nor load what OpenSSL
 // loads at its first use. Takes some milliseconds, is never needed. Throws Error.
 void warm_up_tls(std::span<const Credentials> members);
 
-class Transport {
+class Transport final : public Messenger {
  public:
   // Listens at once. Throws Error: port in use, a plain address that is not loopback, credentials
   // that are bad or somebody else's.
   Transport(Loop& loop, const TransportOptions& options, TransportEvents& events);
-  ~Transport();  // closes at once; what is queued is lost
+  ~Transport() override;  // closes at once; what is queued is lost
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
   // Puts the message, of at most max_message_bytes, into the queue for another member. False: the
   // queue is full and the message is not in it.
-  bool send(MemberIndex to, std::span<const std::byte> bytes);
+  bool send(MemberIndex to, std::span<const std::byte> bytes) override;
 
   // Takes no new connections, waits until every message is acknowledged or limits.farewell is over,
   // says farewell to all peers, then calls back, and that call may destroy it. send() returns false
   // from now on.
-  void close(std::function<void()> closed);
+  void close(std::function<void()> closed) override;
 
   // Uses these for connections from now on. Those that there are stay, except with peers whose
   // certificate is revoked. Throws Error and changes nothing where the credentials are bad,
   // somebody else's or revoked themselves, or where TLS would begin or end.
   void reload(const std::optional<Credentials>& credentials,
-              const std::vector<std::string>& revoked);
+              const std::vector<std::string>& revoked) override;
 
   // It listens there from now on. New members only where options.is_elastic.
-  void move_member(MemberIndex member, Endpoint endpoint);
-  const TransportCounters& counters() const;
-  std::size_t pending() const;  // messages not acknowledged, of all peers
-  std::uint16_t port() const;   // where it listens
+  void move_member(MemberIndex member, Endpoint endpoint) override;
+  const TransportCounters& counters() const override;
+  std::size_t pending() const;          // messages not acknowledged, of all peers
+  std::uint16_t port() const override;  // where it listens
 
  private:
   class Core;

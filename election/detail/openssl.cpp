@@ -143,6 +143,18 @@ CertificatePtr certificate_in(const std::string& pem) {
   return CertificatePtr{blank};
 }
 
+std::vector<CertificatePtr> certificates_in(const std::string& pem) {
+  constexpr std::size_t most = 16;
+  constexpr std::string_view beginning = "-----BEGIN CERTIFICATE-----";
+  std::vector<CertificatePtr> all;
+  for (std::size_t at = pem.find(beginning); at != std::string::npos && all.size() < most;
+       at = pem.find(beginning, at + 1)) {
+    all.push_back(certificate_in(pem.substr(at)));
+    if (!all.back()) return {};
+  }
+  return all;
+}
+
 // As `cluster init` and `openssl genpkey` write it, or in any other form that OpenSSL knows, which
 // takes it much longer.
 KeyPtr key_in(const std::string& pem) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
@@ -52,6 +53,8 @@ std::string last_openssl_error();
 // Empty where the text is not PEM of that kind. A key with a passphrase counts as unreadable. Both
 // belong to the context few_algorithms().
 CertificatePtr certificate_in(const std::string& pem);
+// All of a bundle, at most 16, in their order; none where one of them cannot be read.
+std::vector<CertificatePtr> certificates_in(const std::string& pem);
 KeyPtr key_in(const std::string& pem);
 
 std::string serial_in(const X509& certificate);  // see serial_of

@@ -74,13 +74,14 @@ SslContextPtr context_of(const Credentials& credentials) {
       raw, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_max_cert_list(raw, most_certificate_bytes);
   SSL_CTX_set_verify(raw, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  const CertificatePtr authority = certificate_in(credentials.authority);
+  const std::vector<CertificatePtr> authorities = certificates_in(credentials.authority);
   const CertificatePtr certificate = certificate_in(credentials.certificate);
   const KeyPtr key = key_in(credentials.key);
-  require(authority && certificate && key, "read the credentials");
-  require(X509_STORE_add_cert(SSL_CTX_get_cert_store(raw), authority.get()) == 1,
-          "trust the authority");
-  remember_verified(*raw, *authority);
+  require(!authorities.empty() && certificate && key, "read the credentials");
+  for (const CertificatePtr& authority : authorities)
+    require(X509_STORE_add_cert(SSL_CTX_get_cert_store(raw), authority.get()) == 1,
+            "trust the authority");
+  remember_verified(*raw);
   require(SSL_CTX_use_certificate(raw, certificate.get()) == 1, "use the certificate");
   require(SSL_CTX_use_PrivateKey(raw, key.get()) == 1, "use the key");
   return context;

@@ -59,12 +59,23 @@ bool is_in_time(X509_STORE_CTX& context, const X509& certificate) {
                             X509_get0_notAfter(&certificate)) == 0;
 }
 
+// The authority in the context's store that says to have issued the certificate; null: none.
+const X509* issuer_of(X509_STORE_CTX& context, X509& certificate) {
+  const STACK_OF(X509_OBJECT)* const all =
+      X509_STORE_get0_objects(X509_STORE_CTX_get0_store(&context));
+  for (int i = 0; i < sk_X509_OBJECT_num(all); ++i) {
+    X509* const each = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(all, i));
+    if (each != nullptr && X509_check_issued(each, &certificate) == X509_V_OK) return each;
+  }
+  return nullptr;
+}
+
 // Called by OpenSSL in place of X509_verify_cert, and returns the same.
-int verify_peer(X509_STORE_CTX* context, void* argument) {
+int verify_peer(X509_STORE_CTX* context, void* /*argument*/) {
   const auto* ssl = static_cast<const SSL*>(
       X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx()));
   const Role role = SSL_is_server(ssl) == 1 ? Role::client : Role::server;
-  return verify_once(*context, *static_cast<const X509*>(argument), role) ? 1 : 0;
+  return verify_once(*context, role) ? 1 : 0;
 }
 
 void verify_for(Role role, X509& authority, X509& certificate) {
@@ -73,16 +84,18 @@ void verify_for(Role role, X509& authority, X509& certificate) {
   X509_STORE_add_cert(store.get(), &authority);
   X509_STORE_CTX_init(context.get(), store.get(), &certificate, nullptr);
   X509_STORE_CTX_set_default(context.get(), role == Role::client ? "ssl_client" : "ssl_server");
-  verify_once(*context, authority, role);
+  verify_once(*context, role);
   ERR_clear_error();
 }
 
 }  // namespace
 
-bool verify_once(X509_STORE_CTX& context, const X509& authority, Role role) {
-  const X509& certificate = *X509_STORE_CTX_get0_cert(&context);
-  std::string text = text_of(role, authority, certificate);
-  if (is_in_time(context, authority) && is_in_time(context, certificate) && memory().has(text)) {
+bool verify_once(X509_STORE_CTX& context, Role role) {
+  X509& certificate = *X509_STORE_CTX_get0_cert(&context);
+  const X509* const authority = issuer_of(context, certificate);
+  if (authority == nullptr) return X509_verify_cert(&context) == 1;
+  std::string text = text_of(role, *authority, certificate);
+  if (is_in_time(context, *authority) && is_in_time(context, certificate) && memory().has(text)) {
     X509_STORE_CTX_set_error(&context, X509_V_OK);
     return true;
   }
@@ -91,10 +104,8 @@ bool verify_once(X509_STORE_CTX& context, const X509& authority, Role role) {
   return true;
 }
 
-void remember_verified(SSL_CTX& context, const X509& authority) {
-  // OpenSSL hands the argument back as it is, and it is only read.
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
-  SSL_CTX_set_cert_verify_callback(&context, verify_peer, const_cast<X509*>(&authority));
+void remember_verified(SSL_CTX& context) {
+  SSL_CTX_set_cert_verify_callback(&context, verify_peer, nullptr);
 }
 
 void verify_ahead(X509& authority, X509& certificate) {

@@ -16,11 +16,11 @@ enum class Role { client, server };  // of the certificate's owner
 
 // Whether the certificate that the context was made for is good, as X509_verify_cert says it, and
 // leaves its error in the context. The context is made for this role, and its store has the
-// authority.
-bool verify_once(X509_STORE_CTX& context, const X509& authority, Role role);
+// authorities, each issuing certificates by itself.
+bool verify_once(X509_STORE_CTX& context, Role role);
 
-// All connections of this context verify peers so. `authority` is in the context's store.
-void remember_verified(SSL_CTX& context, const X509& authority);
+// All connections of this context verify peers so.
+void remember_verified(SSL_CTX& context);
 
 // Verifies a certificate for both roles before any peer has shown it. A bad one is not remembered.
 void verify_ahead(X509& authority, X509& certificate);

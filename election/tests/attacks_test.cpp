@@ -250,7 +250,7 @@ TEST(Attacks, OneByteAtATime) {
     Siege siege(is_secure);
     // The first bytes of a client's first record, or of a hello.
     const auto beginning = bytes_of(is_secure ? std::string("\x16\x03\x01\x02\x00\x01\x00\x01", 8)
-                                              : std::string("\x00\x37\x03\x01\x00\x00\x00\x02", 8));
+                                              : std::string("\x00\x3f\x04\x01\x00\x00\x00\x02", 8));
     siege.expect(Refusal::too_slow, [&](Attacker& enemy) {
       for (const std::byte& one : beginning) {
         std::this_thread::sleep_for(100ms);
@@ -353,14 +353,14 @@ TEST_P(FrameAttacks, AHelloOfAnotherConfiguration) {
 
 TEST_P(FrameAttacks, MalformedFrames) {
   expect(Refusal::malformed,
-         [](Attacker& enemy) { enemy.write(bytes_of(std::string("\0\4\3\11abcd", 8))); });
+         [](Attacker& enemy) { enemy.write(bytes_of(std::string("\0\4\4\11abcd", 8))); });
   expect_later(Refusal::malformed,
-               [](Attacker& enemy) { enemy.write(bytes_of(std::string("\0\1\3\3a", 5))); });
+               [](Attacker& enemy) { enemy.write(bytes_of(std::string("\0\1\4\3a", 5))); });
 }
 
 TEST_P(FrameAttacks, OversizedFrames) {
   expect(Refusal::oversized,
-         [](Attacker& enemy) { enemy.write(bytes_of(std::string("\377\377\3\3", 4))); });
+         [](Attacker& enemy) { enemy.write(bytes_of(std::string("\377\377\4\3", 4))); });
 }
 
 TEST_P(FrameAttacks, AnotherVersion) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes copies of election/member.hpp and .cpp in which one guard at a time can be switched off.
+"""Writes copies of sources of election/ in which one guard at a time can be switched off.
 
     break_members.py SOURCE_FOLDER OUTPUT_FOLDER
 
@@ -11,8 +11,12 @@ import sys
 from pathlib import Path
 
 CHANGES = "changes"  # only where the list of members changes
+TWINS = "twins"  # only where members have a second process, on a copy of the file or without one
 
 MUTANTS = [
+    ("seats a member that has not answered",
+     "if (!wanted_ || {{awaits_learner()}}) return;",
+     "false", CHANGES),
     ("answers questions of an older term",
      "if ({{note.term < term_}}) {\n    if (asks)",
      "note.term < term_ && !asks", True),
@@ -23,7 +27,7 @@ MUTANTS = [
      "const double share = {{(1 - drift) / (1 + drift)}};",
      "1.0", True),
     ("counts a renewed lease from the answer",
-     "since <= renewed_at_) support(now, from, {{since}}, promised);",
+     "now - since);\n  support(now, from, {{since}}, promised);",
      "now", True),
     ("counts the first lease from the answer",
      "support(now, from, {{*claimed_at_}}, promised);",
@@ -74,8 +78,8 @@ MUTANTS = [
      "if (!is_claimant() || {{note.term != term_}}) return;",
      "false", False),
     ("counts promises to an older claim",
-     "if ({{since >= *claimed_at_ && since <= renewed_at_}})",
-     "true", False),
+     "if ({{since < *claimed_at_ || since > renewed_at_}}) return;",
+     "false", False),
     ("counts promises to another rank",
      "if ({{note.stamp == node_.rank}}) support",
      "true", False),
@@ -135,7 +139,7 @@ MUTANTS = [
      "is_waiting_({{options.recovers || options.is_blank}}),",
      "options.recovers && !options.is_blank", False),
     ("takes the list of a leader it has not promised to",
-     "if ({{promise_.term != note.term || promise_.to != from}}) return;",
+     "if ({{promise_.term != note.term || !supports_no_other}}) return;",
      "false", False),
     ("promises while it waits",
      "if ({{is_waiting_}}) return answer_waiting(from, note);",
@@ -182,6 +186,19 @@ MUTANTS = [
     ("goes on when another process has taken its place",
      "is_outdated_ = {{!is_waiting_}};",
      "false", False),
+    # Mistakes of the service and its file, which clusters alone find.
+    ("takes a lost file for a sound one",
+     ".recovers = {{file && !is_in_place && !options.is_first_start}},",
+     "file && file->has_existed() && !is_in_place", TWINS),
+    ("believes a file that was copied or put back",
+     "return {{has_births && is_same_machine && same == written && count >= newest}};",
+     "true", TWINS),
+    ("puts a file in place before its contents are on the disk",
+     "{{file->sync()}};\n    disk_->rename(fresh, path_);",
+     "void()", True),
+    ("announces a promise whose name is not on the disk",
+     "{{folder_->sync()}};\n  lock_->overwrite",
+     "void()", True),
     ("starts a term again",
      "enter(now, {{std::max(term_, newest_)}} + 1);",
      "term_", False),
@@ -198,6 +215,8 @@ struct Mutant {
   const char* name;
   bool shows_in_clusters;
   bool shows_in_changes;
+  bool shows_in_twins;
+  bool is_of_member;
 };
 
 inline constexpr std::array mutants{%s
@@ -235,10 +254,15 @@ def broken(texts):
 
 def main():
     source, output = map(Path, sys.argv[1:])
-    files = ["member.hpp", "member.cpp"]
-    texts = broken({file: (source / file).read_text() for file in files})
-    rows = [f'\n    Mutant{{"{name}", {str(shows is True).lower()}, '
-            f'{str(shows == CHANGES).lower()}}},' for name, _, _, shows in MUTANTS]
+    files = ["member.hpp", "member.cpp", "service.cpp", "promise_file.cpp"]
+    sound = {file: (source / file).read_text() for file in files}
+    of_member = [any("".join(parts(piece)) in sound[file] for file in files[:2])
+                 for _, piece, _, _ in MUTANTS]
+    texts = broken(sound)
+    flags = [(shows is True, shows == CHANGES, shows == TWINS, is_of_member)
+             for (_, _, _, shows), is_of_member in zip(MUTANTS, of_member)]
+    rows = [f'\n    Mutant{{"{name}", {", ".join(str(flag).lower() for flag in row)}}},'
+            for (name, _, _, _), row in zip(MUTANTS, flags)]
     texts["mutants.hpp"] = HEADER % "".join(rows)
     texts["member.hpp"] = texts["member.hpp"].replace(
         "#pragma once\n", '#pragma once\n#include "election/mutants.hpp"\n', 1)

@@ -135,45 +135,43 @@ TEST_F(CertificatesTest, GoWithoutThatOfTheAuthority) {
   EXPECT_LT(bytes, 2600u) << "two certificates of some 600 bytes, and not four";
 }
 
-// Where the store is empty, only what is remembered is good.
+enum class Look { refused, verified, remembered };
 struct Looking {
-  bool has_authority = true;
   detail::Role role = detail::Role::client;
   days later{0};
 };
-bool is_verified(const std::string& authority, const std::string& certificate, Looking how) {
+// A remembered certificate has no chain: OpenSSL has not built one.
+Look look_at(const std::string& authority, const std::string& certificate, Looking how) {
   const detail::CertificatePtr issuer = detail::certificate_in(authority);
   const detail::CertificatePtr subject = detail::certificate_in(certificate);
   const detail::StorePtr store{X509_STORE_new()};
   const detail::StoreContextPtr context{X509_STORE_CTX_new()};
-  if (how.has_authority) X509_STORE_add_cert(store.get(), issuer.get());
+  X509_STORE_add_cert(store.get(), issuer.get());
   X509_STORE_CTX_init(context.get(), store.get(), subject.get(), nullptr);
   using Clock = std::chrono::system_clock;
   X509_STORE_CTX_set_time(context.get(), 0, Clock::to_time_t(Clock::now() + how.later));
-  const bool result = detail::verify_once(*context, *issuer, how.role);
-  EXPECT_EQ(result, X509_STORE_CTX_get_error(context.get()) == X509_V_OK);
-  return result;
+  const bool is_good = detail::verify_once(*context, how.role);
+  EXPECT_EQ(is_good, X509_STORE_CTX_get_error(context.get()) == X509_V_OK);
+  if (!is_good) return Look::refused;
+  return X509_STORE_CTX_get0_chain(context.get()) == nullptr ? Look::remembered : Look::verified;
 }
 
 TEST_F(CertificatesTest, AreVerifiedOncePerAuthorityAndRole) {
   const std::string& certificate = good_.certificate;
-  EXPECT_FALSE(is_verified(good_.authority, certificate, {.has_authority = false}));
-  EXPECT_TRUE(is_verified(good_.authority, certificate, {}));
-  EXPECT_TRUE(is_verified(good_.authority, certificate, {.has_authority = false}));
-  EXPECT_FALSE(is_verified(good_.authority, certificate,
-                           {.has_authority = false, .role = detail::Role::server}));
+  EXPECT_EQ(look_at(good_.authority, certificate, {}), Look::verified);
+  EXPECT_EQ(look_at(good_.authority, certificate, {}), Look::remembered);
+  EXPECT_NE(look_at(good_.authority, certificate, {.role = detail::Role::server}),
+            Look::remembered);
   const Authority other = make_authority("alpha", valid_for(days{10}));
-  EXPECT_FALSE(is_verified(other.certificate, certificate, {.has_authority = false}));
-  EXPECT_FALSE(is_verified(other.certificate, certificate, {}));
-  EXPECT_FALSE(
-      is_verified(good_.authority, certificate, {.has_authority = false, .later = days{2}}))
+  EXPECT_EQ(look_at(other.certificate, certificate, {}), Look::refused);
+  EXPECT_EQ(look_at(good_.authority, certificate, {.later = days{2}}), Look::refused)
       << "it has expired";
 }
 
 TEST_F(CertificatesTest, AreWorthNothingOnceTheirAuthorityHasExpired) {
   const Credentials longer = issue_credentials(authority_, me_, valid_for(days{30}));
-  EXPECT_TRUE(is_verified(longer.authority, longer.certificate, {}));
-  EXPECT_FALSE(is_verified(longer.authority, longer.certificate, {.later = days{20}}));
+  EXPECT_EQ(look_at(longer.authority, longer.certificate, {}), Look::verified);
+  EXPECT_EQ(look_at(longer.authority, longer.certificate, {.later = days{20}}), Look::refused);
 }
 
 TEST_F(CertificatesTest, AreVerifiedAheadForBothRoles) {
@@ -181,8 +179,33 @@ TEST_F(CertificatesTest, AreVerifiedAheadForBothRoles) {
   const detail::CertificatePtr certificate = detail::certificate_in(good_.certificate);
   detail::verify_ahead(*authority, *certificate);
   for (const detail::Role role : {detail::Role::client, detail::Role::server})
-    EXPECT_TRUE(
-        is_verified(good_.authority, good_.certificate, {.has_authority = false, .role = role}));
+    EXPECT_EQ(look_at(good_.authority, good_.certificate, {.role = role}), Look::remembered);
+}
+
+TEST_F(CertificatesTest, AreRenewedForTheSameKeyAndName) {
+  const std::string fresh = renewed(good_.certificate, authority_, valid_for(days{9}));
+  EXPECT_NE(serial_of(fresh), serial_of(good_.certificate));
+  const Credentials after{good_.authority, fresh, good_.key};
+  EXPECT_NO_THROW(check_credentials(after, me_));
+  EXPECT_GT(expiry_of(after), expiry_of(good_));
+  const Authority other = make_authority("alpha", valid_for(days{10}));
+  EXPECT_THROW(renewed(good_.certificate, {authority_.certificate, other.key}, valid_for(days{9})),
+               Error);
+  EXPECT_THROW(renewed("no certificate", authority_, valid_for(days{9})), Error);
+}
+
+// While one authority takes the place of another, members trust both.
+TEST_F(CertificatesTest, AreGoodWhereABundleHasTheirAuthority) {
+  const Authority next = make_authority("alpha", valid_for(days{20}));
+  const std::string both = next.certificate + good_.authority;
+  EXPECT_NO_THROW(check_credentials({both, good_.certificate, good_.key}, me_));
+  const std::string fresh = renewed(good_.certificate, {both, next.key}, valid_for(days{15}));
+  EXPECT_NO_THROW(check_credentials({both, fresh, good_.key}, me_));
+  EXPECT_NO_THROW(check_credentials({next.certificate, fresh, good_.key}, me_));
+  EXPECT_THROW(check_credentials({good_.authority, fresh, good_.key}, me_), Error);
+  EXPECT_LT(expiry_of({both, good_.certificate, good_.key}), expiry_of({both, fresh, good_.key}));
+  EXPECT_THROW(check_credentials({both + "-----BEGIN CERTIFICATE-----\nx", fresh, good_.key}, me_),
+               Error);
 }
 
 class CertificateFilesTest : public CertificatesTest {
@@ -269,6 +292,15 @@ TEST_F(CertificatesTest, TakeKeysInTheirOlderForm) {
   older.key = std::string(start, static_cast<std::size_t>(length));
   EXPECT_TRUE(says(older.key, "BEGIN EC PRIVATE KEY"));
   EXPECT_EQ(complaint(older, me_), "none");
+}
+
+TEST_F(CertificateFilesTest, AreRefusedWhereOthersCanChangeTheAuthority) {
+  for (const mode_t mode : {0606u, 0666u, 0622u}) {
+    ASSERT_EQ(chmod(files_.authority.c_str(), mode), 0);
+    EXPECT_TRUE(says(complaint_about_files(), "others can change it")) << mode;
+  }
+  ASSERT_EQ(chmod(files_.authority.c_str(), 0644), 0);
+  EXPECT_EQ(complaint_about_files(), "none");
 }
 
 }  // namespace

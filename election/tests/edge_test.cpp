@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "conclave/base/random.hpp"
 #include "election/agreement.hpp"
 #include "election/detail/introduction.hpp"
+#include "election/log_limit.hpp"
 
 #include "election/tests/support/transport_cluster.hpp"
 
@@ -256,6 +258,32 @@ TEST(Introduction, HasAnOrder) {
   EXPECT_EQ(refusal_of(introduction.on_ready(ready)), std::nullopt);
   EXPECT_EQ(refusal_of(introduction.on_ready(ready)), Refusal::out_of_order);
   EXPECT_EQ(refusal_of(introduction.on_message()), std::nullopt);
+}
+
+TEST(LogLimit, WritesTwentyLinesOfAKindAndCountsTheOthers) {
+  LogLimit limit;
+  std::size_t written = 0;
+  for (int i = 0; i < 36'451; ++i)
+    written +=
+        limit.take(std::chrono::milliseconds(i / 10), fmt::format("127.0.0.1:{}: eof", i)).size();
+  EXPECT_EQ(written, 20u);
+  EXPECT_EQ(limit.take(std::chrono::seconds(4), "another line").size(), 1u);
+  const auto later = limit.take(std::chrono::seconds(20), "another line");
+  ASSERT_EQ(later.size(), 2u);
+  EXPECT_EQ(later[0], "36431 more lines like this one within 20 s: 127.0.0.1:36450: eof");
+  EXPECT_EQ(later[1], "another line");
+}
+
+TEST(LogLimit, KeepsABoundedNumberOfKinds) {
+  LogLimit limit;
+  std::size_t written = 0;
+  for (int i = 0; i < 1000; ++i)
+    written += limit
+                   .take(std::chrono::seconds(1),
+                         std::string(static_cast<std::size_t>(i % 150), 'x') + "y" +
+                             std::string(static_cast<std::size_t>(i / 150), 'z'))
+                   .size();
+  EXPECT_LT(written, 100u);
 }
 
 }  // namespace

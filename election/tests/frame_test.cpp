@@ -44,22 +44,23 @@ const Hello hello{.sender = 1,
                   .incarnation = 3,
                   .nonce = 4,
                   .insists = true,
-                  .agreement = {5, 6, 7, 8, 9},
+                  .agreement = {5, 6, 7, 8, 9, 10},
                   .cluster = "ab"};
 
 TEST(Frame, HasTheBytesOfTheDocumentation) {
-  EXPECT_EQ(encoded(hello), bytes({0, 55, 3, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,   0,  3,
-                                   0, 0,  0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0,   0,  0,
-                                   6, 0,  0, 0, 7, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 'a', 'b'}));
+  EXPECT_EQ(encoded(hello),
+            bytes({0, 63, 4, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,  3,   0,  0, 0,
+                   0, 0,  0, 0, 4, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 6, 0,  0,   0,  7, 0,
+                   0, 0,  8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 10, 'a', 'b'}));
   EXPECT_EQ(
       encoded(Ready{.echo = 0x0102030405060708, .received = 5, .first = 6}),
-      bytes({0, 24, 3, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 6}));
+      bytes({0, 24, 4, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 6}));
   const Bytes body = bytes({0xff});
   EXPECT_EQ(encoded(Message{.number = 0x01020304, .received = 5, .bytes = body}),
-            bytes({0, 9, 3, 3, 1, 2, 3, 4, 0, 0, 0, 5, 0xff}));
-  EXPECT_EQ(encoded(Acknowledgement{7}), bytes({0, 4, 3, 4, 0, 0, 0, 7}));
+            bytes({0, 9, 4, 3, 1, 2, 3, 4, 0, 0, 0, 5, 0xff}));
+  EXPECT_EQ(encoded(Acknowledgement{7}), bytes({0, 4, 4, 4, 0, 0, 0, 7}));
   EXPECT_EQ(encoded(Farewell{Farewell::Kind::refused, Refusal::out_of_order}),
-            bytes({0, 2, 3, 5, 2, 3}));
+            bytes({0, 2, 4, 5, 2, 3}));
 }
 
 TEST(Frame, ComesBackFromItsBytes) {
@@ -80,20 +81,20 @@ TEST(Frame, ComesBackFromItsBytes) {
 TEST(FrameDecoder, RefusesAHeaderBeforeItsBodyIsThere) {
   EXPECT_EQ(refusal_of(bytes({0, 4, 1, 4})), Refusal::wrong_version);
   EXPECT_EQ(refusal_of(bytes({0, 4, 0, 4})), Refusal::wrong_version);
-  EXPECT_EQ(refusal_of(bytes({0xff, 0xff, 3, 3})), Refusal::oversized);
-  EXPECT_EQ(refusal_of(bytes({4, 9, 3, 3})), Refusal::oversized);  // 1033 bytes, one too many
-  EXPECT_EQ(refusal_of(bytes({0, 4, 3, 0})), Refusal::malformed);
-  EXPECT_EQ(refusal_of(bytes({0, 4, 3, 6})), Refusal::malformed);
-  EXPECT_EQ(refusal_of(bytes({0, 7, 3, 3})), Refusal::malformed);    // a message without numbers
-  EXPECT_EQ(refusal_of(bytes({0, 53, 3, 1})), Refusal::malformed);   // a hello without cluster
-  EXPECT_EQ(refusal_of(bytes({0, 118, 3, 1})), Refusal::malformed);  // with too long a name
-  EXPECT_EQ(refusal_of(bytes({0, 5, 3, 4})), Refusal::malformed);
+  EXPECT_EQ(refusal_of(bytes({0xff, 0xff, 4, 3})), Refusal::oversized);
+  EXPECT_EQ(refusal_of(bytes({4, 9, 4, 3})), Refusal::oversized);  // 1033 bytes, one too many
+  EXPECT_EQ(refusal_of(bytes({0, 4, 4, 0})), Refusal::malformed);
+  EXPECT_EQ(refusal_of(bytes({0, 4, 4, 6})), Refusal::malformed);
+  EXPECT_EQ(refusal_of(bytes({0, 7, 4, 3})), Refusal::malformed);    // a message without numbers
+  EXPECT_EQ(refusal_of(bytes({0, 61, 4, 1})), Refusal::malformed);   // a hello without cluster
+  EXPECT_EQ(refusal_of(bytes({0, 126, 4, 1})), Refusal::malformed);  // with too long a name
+  EXPECT_EQ(refusal_of(bytes({0, 5, 4, 4})), Refusal::malformed);
 }
 
 TEST(FrameDecoder, RefusesValuesThatNoFrameHas) {
-  EXPECT_EQ(refusal_of(bytes({0, 2, 3, 5, 3, 0})), Refusal::malformed);
-  EXPECT_EQ(refusal_of(bytes({0, 2, 3, 5, 2, refusal_kinds})), Refusal::malformed);
-  EXPECT_EQ(refusal_of(bytes({0, 2, 3, 5, 0, 1})), Refusal::malformed);
+  EXPECT_EQ(refusal_of(bytes({0, 2, 4, 5, 3, 0})), Refusal::malformed);
+  EXPECT_EQ(refusal_of(bytes({0, 2, 4, 5, 2, refusal_kinds})), Refusal::malformed);
+  EXPECT_EQ(refusal_of(bytes({0, 2, 4, 5, 0, 1})), Refusal::malformed);
   Bytes doubtful = encoded(hello);
   doubtful[28] = std::byte{2};
   EXPECT_EQ(refusal_of(doubtful), Refusal::malformed);

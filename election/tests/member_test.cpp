@@ -516,10 +516,51 @@ Note consent(const Member& member, Instant asked) {
   return with(promised(NoteKind::granted, 1, stamp_of(asked)), member.configuration().stamp);
 }
 
+// The process of the new member asks for the list.
+void start_learner(Member& member, Instant at) {
+  told(member, at, 3, {.kind = NoteKind::recall, .stamp = 77});
+}
+
+TEST(Member, GivesNoSeatToAMemberThatHasNotAnswered) {
+  Member member = leader_of_elastic_three();
+  told(member, 2ms, 1, consent(member, 1ms));
+  ASSERT_EQ(member.request(2ms, addition), "");
+  EXPECT_EQ(member.view().learner, 3u);
+  EXPECT_EQ(member.configuration().seats.size(), 3u);
+  EXPECT_TRUE(member.is_settled()) << "nobody waits for a process that may never come";
+  told(member, 3ms, 4, {.kind = NoteKind::recall, .stamp = 77});
+  EXPECT_EQ(member.configuration().seats.size(), 3u) << "another one has answered";
+  ASSERT_EQ(member.request(4ms, {.kind = Change::Kind::remove, .member = 2}), "");
+  EXPECT_EQ(member.configuration().seats.size(), 2u) << "a learner stands in nobody's way";
+}
+
+TEST(Member, SeatsALearnerThatAnswers) {
+  Member member = leader_of_elastic_three();
+  told(member, 2ms, 1, consent(member, 1ms));
+  ASSERT_EQ(member.request(2ms, addition), "");
+  start_learner(member, 3ms);
+  EXPECT_EQ(member.configuration().seats.size(), 4u);
+  EXPECT_EQ(member.view().learner, nobody);
+}
+
+TEST(Member, IsPatientWhereOthersOrItsDiskAreSlow) {
+  Member quick = newborn(3), slow = newborn(3);
+  slow.note_sync(1s);
+  for (Member* const each : {&quick, &slow}) {
+    each->wake(0ms);
+    each->take_outgoing();
+  }
+  EXPECT_LT(quick.deadline(), 3s);
+  EXPECT_GT(slow.view().sync, quick.view().sync);
+  for (int i = 0; i < 60; ++i) slow.note_sync(1ms);
+  EXPECT_LT(slow.view().sync, 2ms) << "what was slow once is forgotten";
+}
+
 TEST(Member, ChangesTheListWhenAMajorityHasConfirmedItInThisTerm) {
   Member member = leader_of_elastic_three();
   EXPECT_EQ(member.configuration().stamp.term, 1u) << "a leader confirms the list at once";
   EXPECT_EQ(member.request(2ms, addition), "");
+  start_learner(member, 2ms);
   EXPECT_EQ(member.configuration().seats.size(), 3u) << "not before it is confirmed";
   EXPECT_NE(member.request(2ms, addition), "") << "one at a time";
   told(member, 3ms, 1, consent(member, 1ms));
@@ -540,12 +581,14 @@ TEST(Member, ConfirmsTheListBeforeItChangesIt) {
   for (const MemberIndex each : {1u, 2u})
     told(member, 1ms, each, with(promised(NoteKind::seconded, 1, rank), found));
   EXPECT_EQ(member.request(2ms, addition), "");
+  start_learner(member, 2ms);
   EXPECT_EQ(member.configuration().seats.size(), 3u) << "nobody has shown the new stamp";
 }
 
 TEST(Member, ChangesTheListOneSeatAtATime) {
   Member member = leader_of_elastic_three();
   ASSERT_EQ(member.request(2ms, addition), "");
+  start_learner(member, 2ms);
   told(member, 3ms, 1, consent(member, 1ms));
   ASSERT_EQ(member.configuration().stamp.version, 1u);
   EXPECT_EQ(member.request(3ms, {.kind = Change::Kind::remove, .member = 2}), "");
@@ -559,6 +602,7 @@ TEST(Member, LetsNoLeaseThatWasToldOfGetShorterByAChange) {
   Member member = leader_of_elastic_three();
   ASSERT_EQ(member.request(2ms, addition), "");
   member.pass(1s + 2ms);
+  start_learner(member, 1s + 2ms);
   told(member, 1s + 3ms, 1, consent(member, 1s + 2ms));
   const Instant until = member.lease_until();
   EXPECT_EQ(until, 1s + 2ms + usable);
@@ -587,6 +631,24 @@ TEST(Member, RefusesChangesThatMakeNoSense) {
             "");
   Member fixed = newborn(3);
   EXPECT_NE(fixed.request(2ms, addition), "");
+}
+
+// It will not promise in this term, and would otherwise keep the old list until the next one.
+TEST(Member, TakesTheListOfTheLeaderAlsoWhereItHasRecoveredInItsTerm) {
+  Member member({.configuration = list_of(3), .remembered = {7, nobody, 3000ms}}, 0ms);
+  Configuration newer = changed(list_of(3), addition);
+  newer.stamp.term = 7;
+  const Note list{.kind = NoteKind::configuration,
+                  .term = 7,
+                  .next = newer.next_member,
+                  .holds = true,
+                  .configuration = newer.stamp,
+                  .seats = newer.seats};
+  told(member, 1ms, 1, list);
+  EXPECT_EQ(member.configuration().seats.size(), 4u);
+  Member other({.configuration = list_of(3), .remembered = {7, 2, 3000ms}}, 0ms);
+  told(other, 1ms, 1, list);
+  EXPECT_EQ(other.configuration().seats.size(), 3u) << "it has promised to member 2";
 }
 
 TEST(Member, SupportsNobodyWithAnOlderList) {

@@ -49,12 +49,14 @@ class Hardening(ElfTest):
         """The C library's functions with a size check are called, such as __memcpy_chk."""
         self.shows("--dyn-syms", r"\b__\w+_chk@")
 
-    def test_control_flow_is_protected(self):
+    def test_functions_are_landing_pads_and_no_note_claims_more(self):
+        """Code that is made at run time and the C library's start files have none."""
         if not re.search(r"Machine:.*X86-64", readelf("--file-header")):
             self.skipTest("x86 only")
         with open(PROGRAM, "rb") as program:
             landings = program.read().count(b"\xf3\x0f\x1e\xfa")  # endbr64
         self.assertGreater(landings, 1000)
+        self.assertNotRegex(readelf("--notes"), r"x86 feature:.*(IBT|SHSTK)")
 
 
 if __name__ == "__main__":

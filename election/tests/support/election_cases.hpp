@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "conclave/base/random.hpp"
 
@@ -45,12 +48,24 @@ inline Case random_case(std::uint64_t seed) {
   trouble.changes_lists = coins.chance(1, 4);
   // A member whose term cannot be is no help to one that has lost its file, nor is a dead one.
   if (trouble.spoils_terms) trouble.leaves_minority_dead = trouble.loses_files = false;
+  trouble.power_cuts = coins.below(6);
+  trouble.full_disks = coins.below(3);
+  // Where half of many are dead besides, elections take longer than the simulation waits.
+  if (result.n <= 8 && coins.chance(1, 4))
+    trouble.slowest_sync = milliseconds(1 + coins.below(400));
   return result;
 }
 
 inline std::string replay(std::uint64_t seed, const Case& each) {
-  return "seed " + std::to_string(seed) + ", n = " + std::to_string(each.n) + ", crashes " +
-         std::to_string(each.trouble.crashes) + ", cuts " + std::to_string(each.trouble.cuts);
+  const Trouble& trouble = each.trouble;
+  return fmt::format(
+      "seed {}, n = {}, crashes {}, cuts {}, panics {}, pauses {}, coups {}, resignations {}, "
+      "changes {}, newcomers {}, twins {}, turncoats {}, power cuts {}, full disks {}, slowest "
+      "sync "
+      "{} ms",
+      seed, each.n, trouble.crashes, trouble.cuts, trouble.panics, trouble.pauses, trouble.coups,
+      trouble.resignations, trouble.changes, trouble.newcomers, trouble.twins, trouble.turncoats,
+      trouble.power_cuts, trouble.full_disks, trouble.slowest_sync.count());
 }
 
 // Three members: the leader, a second that sees it and a third that does not. The second is killed
@@ -124,6 +139,15 @@ inline Case spoiled_list_case(std::uint64_t seed) {
   return result;
 }
 
+// Three members whose disks take up to three leases for each promise.
+inline Case slow_disk_case(std::uint64_t seed) {
+  Case result{.n = 3};
+  result.trouble.lease = milliseconds(1000);
+  result.trouble.slowest_sync = milliseconds(3000);
+  result.trouble.coups = seed % 2 == 0 ? 0 : 2;
+  return result;
+}
+
 // Few members, of which some have a second process: on a copy of the file, as it is or as it was,
 // or without a file, while the first one lives on behind cuts, or is killed and started again.
 inline Case twin_case(std::uint64_t seed) {
@@ -145,6 +169,7 @@ inline Case twin_case(std::uint64_t seed) {
   trouble.has_slow_edges = coins.chance(1, 3);
   trouble.repeats_messages = coins.chance(1, 3);
   trouble.longest_delay = milliseconds(coins.chance(1, 4) ? 1000 : 1 + coins.below(200));
+  trouble.power_cuts = coins.below(4);
   if (coins.chance(1, 6)) {
     trouble.newcomers = 1 + coins.below(2);
     trouble.changes = coins.below(10);
@@ -184,6 +209,66 @@ inline Case troubled_case(std::uint64_t seed) {
     trouble.leaves_minority_dead = false;
   }
   return result;
+}
+
+// A case in which the checks find the same, with less trouble: each kind is tried without, then by
+// half, with a few seeds each, since the seed decides when what happens.
+struct Failure {
+  std::uint64_t seed = 0;
+  Case each{};
+  Host host{};
+  std::string violation{};
+};
+
+inline Verdict run(std::uint64_t seed, const Case& each, const Host& host = {}) {
+  return VirtualCluster(each.n, seed, host, each.trouble).run();
+}
+
+inline Failure shrunk(Failure failure) {
+  using Count = unsigned Trouble::*;
+  using Flag = bool Trouble::*;
+  constexpr std::array<Count, 11> counts{
+      &Trouble::crashes,    &Trouble::cuts,         &Trouble::panics,   &Trouble::pauses,
+      &Trouble::coups,      &Trouble::resignations, &Trouble::changes,  &Trouble::twins,
+      &Trouble::power_cuts, &Trouble::full_disks,   &Trouble::turncoats};
+  constexpr std::array<Flag, 7> flags{&Trouble::loses_files,         &Trouble::changes_lists,
+                                      &Trouble::spoils_terms,        &Trouble::changes_leases,
+                                      &Trouble::has_slow_edges,      &Trouble::repeats_messages,
+                                      &Trouble::leaves_minority_dead};
+  const auto replace_if_same = [&](const Case& smaller) {
+    for (std::uint64_t seed = failure.seed; seed < failure.seed + 20; ++seed) {
+      if (run(seed, smaller, failure.host).violation != failure.violation) continue;
+      failure.seed = seed;
+      failure.each = smaller;
+      return true;
+    }
+    return false;
+  };
+  for (const Flag flag : flags) {
+    Case smaller = failure.each;
+    if (std::exchange(smaller.trouble.*flag, false)) replace_if_same(smaller);
+  }
+  for (const Count count : counts) {
+    Case smaller = failure.each;
+    if (std::exchange(smaller.trouble.*count, 0) == 0 || replace_if_same(smaller)) continue;
+    while (failure.each.trouble.*count > 1) {
+      smaller = failure.each;
+      smaller.trouble.*count /= 2;
+      if (!replace_if_same(smaller)) break;
+    }
+  }
+  return failure;
+}
+
+// The failure for people: the smallest case found, and what happened before in it.
+inline std::string story(const Failure& failure) {
+  const Failure least = shrunk(failure);
+  SpaceTime diagram;
+  VirtualCluster cluster(least.each.n, least.seed, least.host, least.each.trouble);
+  cluster.record(diagram);
+  const Verdict verdict = cluster.run();
+  return replay(failure.seed, failure.each) + "\nless trouble: " + replay(least.seed, least.each) +
+         verdict.scene + "\n" + diagram.text() + verdict.violation;
 }
 
 // The first of so many troubled clusters in which the checks find something wrong with this host

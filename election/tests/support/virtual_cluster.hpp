@@ -1,21 +1,23 @@
-// A cluster of election members in virtual time, from one seed: messages take random times, FIFO
-// per edge, on some edges much longer than on others; processes crash and start again, or are
-// stopped and continued; disks lose what members have promised, or spoil it; members come back with
-// another lease; leaders resign; edges break and cut groups of members off; clocks drift, many as
-// far as they may; old messages come a second time, which is more than the transport allows itself.
-// Where the list of members may change, leaders are asked to add and to remove members.
+// A cluster of processes in simulated time, from one seed: messages take random times, FIFO per
+// edge, on some edges much longer than on others; processes crash and start again, or are stopped
+// and continued; machines lose power in the middle of a store, disks are slow or full, lose what
+// members have promised, or spoil it; members come back with another lease; leaders resign; edges
+// break and cut groups of members off; clocks drift, many as far as they may; old messages come a
+// second time, which is more than the transport allows itself. Where the list of members may
+// change, leaders are asked to add and to remove members, also such as never start.
 // A member may have twins: more processes of it, on a copy of its file, an older version of it, or
 // none, while the first one lives on. Notes to a member reach any of its processes.
 // After every step it is checked that no term has two leaders, no moment two holders of the lease,
-// not even one of which a visitor was told before its holder died, and that questions and answers
-// of different terms are kept apart (`PaperAudit`). The same seed gives the same run. The file is
-// long because it is one simulation, read from top to bottom: plan of the trouble, events, checks.
+// not even one of which a visitor was told before its holder died, that tokens grow, that no member
+// has a seat before it has answered, and that questions and answers of different terms are kept
+// apart (`PaperAudit`). The same seed gives the same run. The file is long because it is one
+// simulation, read from top to bottom: plan of the trouble, events, checks.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <numeric>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <set>
@@ -25,26 +27,22 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/error.hpp"
 #include "conclave/base/random.hpp"
 #include "election/member.hpp"
 #include "election/promise_file.hpp"
 
 #include "election/tests/support/paper_audit.hpp"
+#include "election/tests/support/simulated_process.hpp"
+#include "election/tests/support/space_time.hpp"
 
 namespace conclave::election::testing {
 
 using namespace std::chrono_literals;
 
-// Duties of the host; a broken host neglects one of them.
+// Surroundings of members that neglect something.
 struct Host {
-  bool stores_promises = true;       // and gives them to the member when it starts again
-  bool tells_of_restart = true;      // so that the member waits until old promises must be over
-  bool doubts_missing_files = true;  // otherwise a lost file is taken for a first start
-  bool doubts_moved_files = true;    // otherwise one that was copied or put back is believed
-  bool doubts_waiting_files = true;  // otherwise one that a waiting process has left is believed
-  bool stores_tables = true;         // of incarnations
-  bool checks_lists = true;   // of members: against the file at a start, and against each peer's
-  bool stores_leases = true;  // with the promises; otherwise the new process's own is used
+  bool checks_lists = true;         // of members, against each peer's
   std::int64_t more_drift_ppm = 0;  // of clocks, beyond what members are told
 };
 
@@ -61,21 +59,26 @@ struct Trouble {
   bool has_copies = false;       // twins on copies of files, of now or of an earlier moment
   bool has_blanks = false;       // twins without a file
   bool always_recovers = false;  // no file is trusted, wherever it lies
-  unsigned turncoats = 0;        // a supporter of a half isolated leader restarts on the other side
-  bool loses_files = false;      // one crash in three, and each turncoat
-  bool changes_lists = false;    // the first three may be started as a cluster of three
-  bool spoils_terms = false;     // of a minority: a crash may leave any term in the file, which is
-                                 // also that of its list
-  bool changes_leases = false;   // with each start
-  bool is_new = true;            // the cluster, and members are told so at their first start
-  bool has_slow_edges = false;   // a quarter of them, each in one direction
+  unsigned power_cuts = 0;       // in the middle of a store, or soon after it
+  unsigned full_disks = 0;       // for a while: the process ends
+  milliseconds slowest_sync{0};  // of any disk
+  milliseconds lease{3000};
+  unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
+  bool loses_files = false;     // one crash in three, and each turncoat
+  bool changes_lists = false;   // the first three may be started as a cluster of three
+  bool spoils_terms = false;    // of a minority: a crash may leave any term in the file, which is
+                                // also that of its list
+  bool changes_leases = false;  // with each start
+  bool is_new = true;           // the cluster, and members are told so at their first start
+  bool has_slow_edges = false;  // a quarter of them, each in one direction
   bool repeats_messages = false;      // one in ten, up to 20 s later
   bool leaves_minority_dead = false;  // otherwise all crashed processes are back in the end
   milliseconds longest_delay{50};
   std::int64_t drift_ppm = 10'000;  // of clocks, at most; members are told so
 
   bool is_none() const {
-    return crashes + cuts + panics + pauses + coups + resignations + turncoats + changes + twins ==
+    return crashes + cuts + panics + pauses + coups + resignations + turncoats + changes + twins +
+                   power_cuts + full_disks ==
                0 &&
            !has_slow_edges && !repeats_messages;
   }
@@ -87,11 +90,13 @@ struct Verdict {
   Term term = 0;
   std::uint64_t version = 0;  // of the list, in the end
   std::uint64_t steps = 0;
-  std::string scene;            // the processes in the end, one per line, for people
-  bool needs_operator = false;  // too few members have kept their files, or run
-  std::uint64_t leaders = 0;    // terms that have had one
-  std::uint64_t admitted = 0;   // processes that have recovered
-  std::uint64_t replaced = 0;   // processes that have ended because another took their place
+  std::string scene;             // the processes in the end, one per line, for people
+  bool needs_operator = false;   // too few members have kept their files, or run
+  std::uint64_t leaders = 0;     // terms that have had one
+  std::uint64_t admitted = 0;    // processes that have recovered
+  std::uint64_t replaced = 0;    // processes that have ended because another took their place
+  std::uint64_t power_cuts = 0;  // in the middle of a store
+  std::uint64_t full_disks = 0;  // that have ended a process
   NoteCounts sent{};
 };
 
@@ -118,9 +123,14 @@ class VirtualCluster {
       seat.rate_ppm = random_rate(trouble.drift_ppm + host.more_drift_ppm);
       seat.offset = Instant(between(0, 1'000'000'000'000));
       seat.self = static_cast<MemberIndex>(&seat - seats_.data());
+      seat.disk = SimulatedDisk(seat.self + 1u);
+      if (trouble.slowest_sync > 0ms) seat.disk.sync_time = random_time(trouble.slowest_sync);
     }
     found();
   }
+
+  // Draws what happens, if it is to be looked at.
+  void record(SpaceTime& diagram) { diagram_ = &diagram; }
 
   Verdict run() {
     schedule_trouble();
@@ -130,7 +140,7 @@ class VirtualCluster {
       if (event.at > trouble_ends_ + 300s) break;
       events_.pop();
       now_ = event.at;
-      if (!carry_out(event)) continue;
+      if (!survive(event)) continue;
       if (++verdict_.steps > most_steps) verdict_.violation = "no rest";
       if (now_ > trouble_ends_ + 1s && is_settled()) {
         verdict_.has_leader = true;
@@ -160,7 +170,9 @@ class VirtualCluster {
     change,
     isolate,
     turn,
-    twin
+    twin,
+    power_cut,
+    fill_disk
   };
   struct Event {
     Instant at{};
@@ -169,22 +181,23 @@ class VirtualCluster {
     MemberIndex member = 0;
     MemberIndex other = 0;
     std::uint64_t stamp = 0;  // of the timer, the edge or the cut
-    Instant until{};          // of the pause, coup or isolation
-    Note note{};
+    Instant until{};          // of the pause, coup or isolation; a message is held until then
+    std::shared_ptr<const Note> note{};
 
     bool operator<(const Event& right) const {  // the queue gives the largest
       return at != right.at ? at > right.at : order > right.order;
     }
   };
   struct Seat {
-    std::optional<Member> member;
+    std::unique_ptr<SimulatedProcess> member;
     MemberIndex self = 0;  // which member this process is
-    MemberState disk;
-    bool has_file = false;
-    bool is_in_place = false;      // the file is the newest of this process's place, and proves it
-    std::vector<MemberState> old;  // earlier versions of the file
-    bool is_admitted = false;      // as last seen
-    bool is_gone = false;  // has been told that it has no seat any more, or that it is outdated
+    SimulatedDisk disk{};
+    bool is_in_place = false;  // the file is the newest of this process's place, and proves it
+    std::vector<std::string> old{};  // earlier versions of the file
+    std::string last{};              // the one now
+    std::uint64_t stores = 0;
+    bool is_admitted = false;  // as last seen
+    bool is_gone = false;      // has been told that it has no seat any more, or that it is outdated
     bool has_run = false;
     std::uint64_t starts = 0;
     std::uint64_t timer = 0;
@@ -285,12 +298,39 @@ class VirtualCluster {
       plan({.at = at, .what = What::twin, .member = members_ + i});
       trouble_ends_ = std::max(trouble_ends_, at + 20s);
     }
+    for (unsigned i = 0; i < trouble_.power_cuts + trouble_.full_disks; ++i) {
+      const Instant at = random_time(span);
+      const What what = i < trouble_.power_cuts ? What::power_cut : What::fill_disk;
+      plan({.at = at, .what = what, .member = static_cast<MemberIndex>(coins_.below(n_))});
+      trouble_ends_ = std::max(trouble_ends_, at + 5s);
+    }
     for (unsigned i = 0; i < trouble_.turncoats; ++i) {
       const Instant at = 6s + random_time(span);
       const Instant until = at + 10s + random_time(15s);
       plan({.at = at, .what = What::isolate, .until = until});
       trouble_ends_ = std::max(trouble_ends_, until);
     }
+  }
+
+  // The power of a machine may go in any step.
+  bool survive(const Event& event) {
+    acting_ = event.member;
+    try {
+      return carry_out(event);
+    } catch (const PowerLoss&) {
+      ++verdict_.power_cuts;
+      lose_power(acting_);
+      plan({.at = now_ + random_time(3s), .what = What::start, .member = acting_});
+      return true;
+    }
+  }
+  void lose_power(MemberIndex who) {
+    Seat& seat = seats_[who];
+    note(who, "power lost");
+    if (seat.member) crash(who);
+    seat.disk.keeps_what_was_not_synced = coins_.chance(1, 2);
+    seat.disk.lose_power();
+    keep_file(seat);
   }
 
   bool carry_out(const Event& event) {
@@ -307,7 +347,13 @@ class VirtualCluster {
         cut_ = 0;
         return true;
       case What::pause:
-        seat.stopped_until = event.until;
+        seat.stopped_until = std::max(seat.stopped_until, event.until);
+        return false;
+      case What::power_cut:
+        seat.disk.loses_at = coins_.below(12);
+        return false;
+      case What::fill_disk:
+        seat.disk.is_full = true;
         return false;
       case What::coup:
         return strike_leader(event);
@@ -343,8 +389,9 @@ class VirtualCluster {
       if (is_cut(event.other, event.member)) return hold(event);
       const MemberIndex from = seats_[event.other].self;
       if (host_.checks_lists && seats_[event.other].list != seat.list) return false;
-      audit_.delivered(event.other, event.member, event.note);
-      seat.member->receive(time, from, event.note);
+      audit_.delivered(event.other, event.member, *event.note);
+      note(event.other, event.member, *event.note);
+      seat.member->receive(time, from, *event.note);
     }
     after_step(event.member);
     return true;
@@ -356,7 +403,9 @@ class VirtualCluster {
 
   // Nothing crosses a cut or arrives at a member that is down; it goes again later, in order.
   bool hold(const Event& event) {
-    if (!is_current(event)) return false;
+    const Seat& seat = seats_[event.member];
+    const bool is_given_up = now_ > event.until && seat.has_run;
+    if (!is_current(event) || is_given_up || seat.is_gone) return false;
     Event later = event;
     Instant& last = arrival_[edge(event.other, event.member)];
     later.at = last = std::max(last, now_ + 200ms) + 1ns;
@@ -386,26 +435,21 @@ class VirtualCluster {
     }
     const Timing timing = timing_of_start();
     seat.list = list_of_start(who);
-    // The file names the list it was written with.
-    if (host_.checks_lists && seat.has_run && seat.list != founders_) {
+    ServiceOptions options = options_of(seat.self, seat.list);
+    options.timing = timing;
+    options.always_recovers = trouble_.always_recovers && seat.has_run;
+    options.is_first_start = who < members_ && !seat.has_run && trouble_.is_new && has_file(seat);
+    options.seed = (seed_ * 1000003 + who) * 1009 + ++seat.starts;
+    acting_ = who;
+    if (coins_.chance(1, 2)) seat.disk.is_full = false;
+    try {
+      const std::uint64_t number = Stream({.seed = seed_, .trial = ++salts_}).below64(UINT64_MAX);
+      seat.member = std::make_unique<SimulatedProcess>(options, seat.disk, local(seat), number);
+    } catch (const Error&) {  // a full disk, or a file with another list
       plan({.at = now_ + random_time(2s), .what = What::start, .member = who});
       return false;
     }
-    seat.member.emplace(
-        MemberOptions{.self = seat.self,
-                      .n = seat.list,
-                      .configuration = seat.disk.configuration,
-                      .is_blank = is_elastic() && seat.disk.configuration.seats.empty(),
-                      .hints = founders(),
-                      .timing = timing,
-                      .table = seat.disk.table,
-                      .recovers = recovers(seat),
-                      .has_file = seat.has_file || is_believed_new(seat),
-                      .salt = seed_ * 1000003 + ++salts_,
-                      .remembered = remembered(seat, timing),
-                      .may_have_promised = may_have_promised(seat),
-                      .coins = {.seed = seed_, .trial = ++seat.starts, .part = who}},
-        local(seat));
+    note(who, "starts");
     if (seat.has_run && coins_.chance(1, 2)) {
       plan({.at = now_ + random_time(1s), .what = What::wake, .member = who});
     }
@@ -418,33 +462,32 @@ class VirtualCluster {
 
   MemberIndex list_of_start(MemberIndex who) {
     if (is_elastic()) return founders_;
-    const bool is_tempted = trouble_.changes_lists && seats_[who].has_run && now_ < trouble_ends_;
+    const bool is_tempted = trouble_.changes_lists && seats_[who].has_run &&
+                            has_file(seats_[who]) && now_ < trouble_ends_;
     return is_tempted && n_ >= 5 && who < 3 && coins_.chance(2, 3) ? 3 : founders_;
   }
   Timing timing_of_start() {
-    Timing timing;
+    Timing timing = timing_for(trouble_.lease);
     if (trouble_.changes_leases)
       timing = timing_for(milliseconds(coins_.chance(1, 2) ? 1500 : 6000));
     timing.clock_drift = static_cast<double>(trouble_.drift_ppm) * 1e-6;
     return timing;
   }
-  Promise remembered(const Seat& seat, const Timing& timing) const {
-    Promise promise = host_.stores_promises ? seat.disk.promise : Promise{};
-    if (!host_.stores_leases) promise.lease = timing.lease;
-    return promise;
+  ServiceOptions options_of(MemberIndex self, MemberIndex list) const {
+    ServiceOptions options;
+    options.transport.cluster = "virtual";
+    options.transport.self = self;
+    for (MemberIndex each = 0; each < list; ++each)
+      options.transport.members.push_back(address_of(each));
+    options.state_file = SimulatedDisk::state_path;
+    options.is_elastic = is_elastic();
+    return options;
   }
-  bool may_have_promised(const Seat& seat) const {
-    if (is_elastic() && seat.disk.configuration.seats.empty()) return true;
-    if (!seat.has_run) return !trouble_.is_new;
-    return host_.tells_of_restart && (seat.has_file || host_.doubts_missing_files);
-  }
-  bool is_believed_new(const Seat& seat) const {
-    return !seat.has_file && !host_.doubts_missing_files;
-  }
-  bool recovers(const Seat& seat) const {
-    if (!seat.has_file) return host_.doubts_missing_files;
-    const bool is_moved = host_.doubts_moved_files && !seat.is_in_place;
-    return is_moved || (trouble_.always_recovers && seat.has_run);
+  static bool has_file(const Seat& seat) { return seat.disk.state().has_value(); }
+  // The contents of its file, whatever they are worth.
+  PromiseRecord remembered(const Seat& seat) const {
+    return parse_promise(seat.disk.state().value_or(""),
+                         promise_owner(options_of(seat.self, founders_)), "its file");
   }
 
   // Another process of a member that has run: on a copy of its file, on an earlier version of it,
@@ -458,17 +501,18 @@ class VirtualCluster {
     const bool is_copy = trouble_.has_copies && (!trouble_.has_blanks || coins_.chance(1, 2));
     seat.starts = 1000;  // names the process, and so the coins that it draws
     seat.self = source.self;
-    seat.has_file = is_copy && source.has_file;
-    seat.disk = seat.has_file ? source.disk : MemberState{};
-    if (seat.has_file && !source.old.empty() && coins_.chance(1, 2))
-      seat.disk = source.old[coins_.below(static_cast<std::uint32_t>(source.old.size()))];
+    if (is_copy && has_file(source)) {
+      const bool is_old = !source.old.empty() && coins_.chance(1, 2);
+      const auto many = static_cast<std::uint32_t>(source.old.size());
+      seat.disk.put_state(is_old ? source.old[coins_.below(many)] : *source.disk.state());
+    }
     seat.is_in_place = false;
     return start(which);
   }
   bool comes_into_doubt(const Seat& seat) const {
     const bool has_rival = std::ranges::any_of(
         seats_, [&](const Seat& other) { return other.member && other.self == seat.self; });
-    return trouble_.twins > 0 && seat.has_file && (!seat.is_in_place || has_rival);
+    return trouble_.twins > 0 && has_file(seat) && (!seat.is_in_place || has_rival);
   }
   bool is_other_waiting(const Seat& seat) const {
     return std::ranges::any_of(seats_, [&](const Seat& other) {
@@ -479,10 +523,16 @@ class VirtualCluster {
   bool crash(MemberIndex who) {
     Seat& seat = seats_[who];
     if (!seat.member) return false;
+    if (trouble_.power_cuts > 0 && coins_.chance(1, 4)) {
+      seat.disk.keeps_what_was_not_synced = coins_.chance(1, 2);
+      seat.disk.lose_power();
+    }
     if (trouble_.loses_files && coins_.chance(1, 3)) lose_file(seat);
     if (trouble_.spoils_terms && who < (founders_ - 1) / 2 && coins_.chance(1, 2)) spoil_term(seat);
     add_counts(seat);
+    note(who, "ends");
     seat.member.reset();
+    seat.disk.take_busy();
     seat.reported = 0;
     seat.stopped_until = {};
     audit_.restart(who);
@@ -541,6 +591,7 @@ class VirtualCluster {
   bool hand_over() {
     const MemberIndex leader = holder();
     if (leader == nobody || now_ < seats_[leader].stopped_until) return false;
+    acting_ = leader;
     seats_[leader].member->resign(local(seats_[leader]));
     after_step(leader);
     return true;
@@ -587,18 +638,24 @@ class VirtualCluster {
   }
 
   void spoil_term(Seat& seat) {
-    Promise& stored = seat.disk.promise;
+    PromiseRecord record = remembered(seat);
+    if (!record.is_intact) return;
+    Promise& stored = record.state.promise;
     stored.term = static_cast<Term>(between(std::int64_t{1} << 40, std::int64_t{1} << 61));
     stored.lease = std::max(stored.lease, milliseconds(1));
-    if (!seat.disk.configuration.seats.empty()) seat.disk.configuration.stamp.term = stored.term;
+    if (!record.state.configuration.seats.empty())
+      record.state.configuration.stamp.term = stored.term;
+    const PromiseOwner owner = promise_owner(options_of(seat.self, founders_));
+    seat.disk.spoil_state(promise_text(record.state, owner, record.place, record.count));
   }
 
   // A lost file counts as a failure until the member has recovered; so enough of each list must
   // have kept theirs to let it recover.
   void lose_file(Seat& seat) {
-    if (host_.doubts_missing_files && !may_lose(seat)) return;
-    seat.disk = {};
-    seat.has_file = seat.is_in_place = false;
+    if (!may_lose(seat)) return;
+    note(seat.self, "file lost");
+    seat.disk.lose_state();
+    seat.is_in_place = false;
     seat.old.clear();
   }
   bool may_lose(const Seat& loser) const {
@@ -606,14 +663,16 @@ class VirtualCluster {
       const std::vector<election::Seat> list = list_of(seat);
       const auto keeps = [&](const auto& each) {
         const Seat& other = seats_[each.member];
-        return &other != &loser && other.has_file;
+        return &other != &loser && has_file(other);
       };
       return list.empty() ||
              std::ranges::count_if(list, keeps) >= static_cast<std::ptrdiff_t>(list.size() / 2 + 1);
     });
   }
   std::vector<election::Seat> list_of(const Seat& seat) const {
-    if (is_elastic()) return seat.disk.configuration.seats;
+    if (is_elastic())
+      return has_file(seat) ? remembered(seat).state.configuration.seats
+                            : std::vector<election::Seat>{};
     std::vector<election::Seat> all;
     for (MemberIndex each = 0; each < founders_; ++each) all.push_back({each, {}});
     return all;
@@ -624,17 +683,11 @@ class VirtualCluster {
   bool has_lost_majority() const { return !may_lose({}); }
 
   bool is_elastic() const { return trouble_.newcomers > 0; }
-  std::vector<MemberIndex> founders() const {
-    std::vector<MemberIndex> all(founders_);
-    std::iota(all.begin(), all.end(), MemberIndex{0});
-    return all;
-  }
   void found() {
-    std::vector<Endpoint> addresses(founders_);
-    for (MemberIndex each = 0; each < founders_; ++each) addresses[each] = address_of(each);
     for (MemberIndex each = 0; each < founders_; ++each) {
-      seats_[each].has_file = seats_[each].is_in_place = true;
-      if (is_elastic()) seats_[each].disk.configuration = founded_by(addresses);
+      write_founding_file(options_of(each, founders_), seats_[each].disk);
+      seats_[each].is_in_place = true;
+      keep_file(seats_[each]);
     }
   }
   static Endpoint address_of(MemberIndex member) {
@@ -653,8 +706,10 @@ class VirtualCluster {
       const auto place = coins_.below(static_cast<std::uint32_t>(list.seats.size()));
       change = {.kind = Change::Kind::remove, .member = list.seats[place].member, .endpoint = {}};
     }
+    acting_ = leader;
     const bool is_accepted = seat.member->request(local(seat), change).empty();
-    if (is_accepted && change.kind == Change::Kind::add)
+    const bool is_ghost = coins_.chance(1, 4);  // it never starts, unless it is asked for again
+    if (is_accepted && change.kind == Change::Kind::add && !is_ghost)
       plan({.at = now_ + random_time(4s), .what = What::start, .member = next});
     after_step(leader);
     // Where a change is half done, much can go wrong.
@@ -694,7 +749,9 @@ class VirtualCluster {
 
   void after_step(MemberIndex who) {
     Seat& seat = seats_[who];
-    store(seat);
+    const Instant busy = seat.disk.take_busy();
+    seat.stopped_until = std::max(seat.stopped_until, now_ + busy);
+    keep_file(seat);
     audit_.stepped(who, seat.member->view());
     keep_view(who);
     if (is_elastic()) keep_configuration(who);
@@ -703,7 +760,12 @@ class VirtualCluster {
         holds ? global(seat, seat.member->lease_until()) : std::min(seat.told_until, now_);
     for (const OutgoingNote& outgoing : seat.member->take_outgoing()) {
       audit_.sent(who, outgoing);
-      post(who, outgoing);
+      post(who, outgoing, busy);
+    }
+    if (seat.member->has_failed()) {
+      ++verdict_.full_disks;
+      plan({.at = now_ + 1ns, .what = What::crash, .member = who});
+      plan({.at = now_ + random_time(3s), .what = What::start, .member = who});
     }
     const bool is_audited = trouble_.twins == 0;  // questions of one may be answered to the other
     if (verdict_.violation.empty() && is_audited) verdict_.violation = audit_.violation();
@@ -718,15 +780,12 @@ class VirtualCluster {
     check(who);
   }
 
-  void store(Seat& seat) {
-    if (!seat.member->has_file()) return;
-    MemberState state{.promise = seat.member->promise(), .configuration = {}, .table = {}};
-    if (is_elastic()) state.configuration = seat.member->configuration();
-    if (host_.stores_tables) state.table = seat.member->table();
-    if (seat.has_file && state != seat.disk) seat.old.push_back(seat.disk);
-    seat.disk = state;
-    seat.has_file = true;
-    seat.is_in_place = !host_.doubts_waiting_files || !seat.member->view().is_waiting;
+  void keep_file(Seat& seat) {
+    if (seat.stores == seat.disk.renames) return;
+    seat.stores = seat.disk.renames;
+    if (!seat.last.empty()) seat.old.push_back(seat.last);
+    seat.last = seat.disk.state().value_or("");
+    seat.is_in_place = !seat.member || !seat.member->view().is_waiting;
   }
 
   // A process whose place another one has taken ends, and its file proves nothing any more.
@@ -752,19 +811,23 @@ class VirtualCluster {
     const Stamp& stamp = list.stamp;
     const auto known = lists_.try_emplace({stamp.term, stamp.version}, stamp.list).first;
     if (known->second != stamp.list) verdict_.violation = "two lists with one stamp";
+    for (const election::Seat& each : list.seats) {
+      if (each.member >= founders_ && !seats_[each.member].has_run)
+        verdict_.violation = "a seat for a member that has not answered";
+    }
   }
 
   // To every process of the member, and to the first one also where none runs; where there are
   // several, some get it and others do not.
-  void post(MemberIndex from, const OutgoingNote& outgoing) {
-    if (trouble_.twins == 0) return post_to(from, outgoing);
+  void post(MemberIndex from, const OutgoingNote& outgoing, Instant busy) {
+    if (trouble_.twins == 0) return post_to(from, outgoing, busy);
     const bool has_twins = has_twin(outgoing.to);
     for (MemberIndex to = 0; to < n_; ++to) {
       const Seat& seat = seats_[to];
       if (seat.self != outgoing.to || to == from) continue;
       if (to >= members_ && !seat.member) continue;
       if (has_twins && now_ < trouble_ends_ && coins_.chance(1, 4)) continue;
-      post_to(from, {to, outgoing.note});
+      post_to(from, {to, outgoing.note}, busy);
     }
   }
   bool has_twin(MemberIndex member) const {
@@ -772,19 +835,21 @@ class VirtualCluster {
       return &seat >= seats_.data() + members_ && seat.self == member && seat.member;
     });
   }
-  void post_to(MemberIndex from, const OutgoingNote& outgoing) {
+  void post_to(MemberIndex from, const OutgoingNote& outgoing, Instant busy) {
     const bool waits = !seats_[outgoing.to].member;  // until the process starts
     if (waits && seats_[outgoing.to].has_run && coins_.chance(1, 2)) return;
     const std::size_t on = edge(from, outgoing.to);
     const bool is_slow = is_slow_[on] && now_ < trouble_ends_;
-    arrival_[on] = std::max(arrival_[on] + 1ns,
-                            now_ + random_time(is_slow ? Instant(8s) : trouble_.longest_delay));
+    arrival_[on] =
+        std::max(arrival_[on] + 1ns,
+                 now_ + busy + random_time(is_slow ? Instant(8s) : trouble_.longest_delay));
     const Event delivery{.at = arrival_[on],
                          .what = What::deliver,
                          .member = outgoing.to,
                          .other = from,
                          .stamp = waits ? patient : epoch_[on],
-                         .note = outgoing.note};
+                         .until = arrival_[on] + 20s,  // the transport's patience
+                         .note = std::make_shared<const Note>(outgoing.note)};
     plan(delivery);
     const bool comes_again =
         trouble_.repeats_messages && now_ < trouble_ends_ && coins_.chance(1, 10);
@@ -792,7 +857,8 @@ class VirtualCluster {
   }
 
   void check(MemberIndex who) {
-    Member& member = *seats_[who].member;
+    const SimulatedProcess& member = *seats_[who].member;
+    if (member.has_failed()) return;  // nobody hears of what it could not store
     const MemberView view = member.view();
     if (view.leader != nobody && view.term < std::exchange(seats_[who].reported, view.term)) {
       verdict_.violation = "a member has gone back to an older leader";
@@ -800,11 +866,16 @@ class VirtualCluster {
     if (!view.leads) return;
     const std::pair process(who, seats_[who].starts);
     const auto [first, is_new] = leaders_.try_emplace(view.term, process);
-    if (is_new) ++verdict_.leaders;
+    if (is_new) {
+      ++verdict_.leaders;
+      note(who, fmt::format("LEADS {}", view.term));
+    }
     if (first->second != process) {
       verdict_.violation = "two leaders in term " + std::to_string(view.term);
     }
     if (!member.holds_lease(local(seats_[who]))) return;
+    if (view.term < std::exchange(token_, std::max(token_, view.term)))
+      verdict_.violation = "a token that is older than one before it";
     for (MemberIndex other = 0; other < n_; ++other) {
       Seat& seat = seats_[other];
       if (other != who && seat.member && seat.member->holds_lease(local(seat))) {
@@ -813,6 +884,14 @@ class VirtualCluster {
         verdict_.violation = "a lease that was told of belongs to another";
       }
     }
+  }
+
+  void note(MemberIndex who, std::string_view what) {
+    if (diagram_ != nullptr) diagram_->add(now_, who, what);
+  }
+  void note(MemberIndex from, MemberIndex to, const Note& note) {
+    if (diagram_ == nullptr) return;
+    diagram_->add(now_, from, to, fmt::format("{} {}", count_name(count_index(note)), note.term));
   }
 
   std::string scene() const {
@@ -826,15 +905,15 @@ class VirtualCluster {
       const MemberView view = seat.member->view();
       text += fmt::format("term {}, leader {}, promised {} to {}, incarnation {}, table {:016x}",
                           view.term, static_cast<std::int32_t>(view.leader), view.promised,
-                          static_cast<std::int32_t>(seat.member->promise().to),
-                          to_string(view.incarnation), seat.member->table().fingerprint());
+                          static_cast<std::int32_t>(seat.member->member().promise().to),
+                          to_string(view.incarnation), seat.member->member().table().fingerprint());
       text += fmt::format(", list {} {} of {}", seat.member->configuration().stamp.term,
                           seat.member->configuration().stamp.version,
                           seat.member->configuration().seats.size());
       if (view.is_waiting)
         text += fmt::format(", waits {} file, has {} of {} answers",
-                            seat.member->has_file() ? "with" : "without",
-                            seat.member->recorded_by().size(), view.needed);
+                            seat.member->member().has_file() ? "with" : "without",
+                            seat.member->member().recorded_by().size(), view.needed);
     }
     return text;
   }
@@ -845,7 +924,8 @@ class VirtualCluster {
     for (const election::Seat& each : list) {
       const bool answers = std::ranges::any_of(seats_, [&](const Seat& seat) {
         const bool is_other = seat.self == each.member && each.member != asker.self;
-        return is_other && seat.member && (can_take_part(seat) || asker.member->has_file());
+        return is_other && seat.member &&
+               (can_take_part(seat) || asker.member->member().has_file());
       });
       count += answers ? 1 : 0;
     }
@@ -926,6 +1006,9 @@ class VirtualCluster {
   std::uint64_t salts_ = 0;
   Instant now_{};
   Instant trouble_ends_ = 4s;
+  Term token_ = 0;          // the largest of a leader that may act
+  MemberIndex acting_ = 0;  // the process that takes the step
+  SpaceTime* diagram_ = nullptr;
   PaperAudit audit_;
   Verdict verdict_;
 };

@@ -1,16 +1,19 @@
-// `conclave cluster init`, `add`, `remove`, `repair`, `backup` and `restore`: the files of a
-// cluster's members, and its list of members while it runs.
+// `conclave cluster init`, `add`, `remove`, `renew`, `repair`, `backup` and `restore`: the files of
+// a cluster's members, and its list of members while it runs.
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/printable.hpp"
+#include "conclave/base/read_text.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "election/leader_client.hpp"
@@ -20,8 +23,8 @@
 namespace conclave::cli {
 namespace {
 
-std::chrono::days days_option(const std::string& days) {
-  return std::chrono::days(count_option_64("--days", days, 1, 36500));
+std::chrono::days days_option(std::string_view name, const std::string& days) {
+  return std::chrono::days(count_option_64(name, days, 1, 36500));
 }
 
 struct InitOptions {
@@ -30,7 +33,8 @@ struct InitOptions {
   std::string cluster = "conclave";
   std::string host = "127.0.0.1";
   std::string port = "7000";
-  std::string days = "365";
+  std::string days = "90";
+  std::string authority_days = "3650";
   bool is_elastic = false;
 };
 
@@ -41,13 +45,15 @@ Exit init(const InitOptions& options) {
   const std::uint64_t n = count_option_64("--n", options.n, 1, most_processes);
   const std::uint64_t port = count_option_64("--port", options.port, 1, 65536 - n);
   const std::filesystem::path folder = options.folder;
-  election::write_cluster({.folder = folder,
-                           .name = options.cluster,
-                           .host = options.host,
-                           .first_port = static_cast<std::uint16_t>(port),
-                           .members = static_cast<election::MemberIndex>(n),
-                           .validity = days_option(options.days),
-                           .is_elastic = options.is_elastic});
+  election::write_cluster(
+      {.folder = folder,
+       .name = options.cluster,
+       .host = options.host,
+       .first_port = static_cast<std::uint16_t>(port),
+       .members = static_cast<election::MemberIndex>(n),
+       .validity = days_option("--days", options.days),
+       .authority_validity = days_option("--authority-days", options.authority_days),
+       .is_elastic = options.is_elastic});
   fmt::print("{} members of cluster '{}' in {}: start each with conclave node --config {}\n", n,
              options.cluster, options.folder, (folder / "member-0.toml").string());
   fmt::print("{} signs further members: keep it where nobody else can read it\n",
@@ -70,7 +76,9 @@ void add_init(Command& cluster) {
   init_command.flag("--elastic", options->is_elastic,
                     "Members may be added and removed while the cluster runs");
   init_command.option("--days", "D", options->days,
-                      "Days the certificates are valid (default 365)");
+                      "Days the members' certificates are valid (default 90)");
+  init_command.option("--authority-days", "D", options->authority_days,
+                      "Days the authority's certificate is valid (default 3650)");
   init_command.footer(R"(
 Examples:
   conclave cluster init demo --n 3
@@ -82,7 +90,7 @@ struct AddOptions {
   std::string config;
   std::string address;
   std::string authority_key;
-  std::string days = "365";
+  std::string days = "90";
 };
 
 Exit add_seat(const AddOptions& options) {
@@ -90,9 +98,9 @@ Exit add_seat(const AddOptions& options) {
   const election::NewMember added =
       leader.add({.address = election::parse_endpoint(options.address),
                   .authority_key_file = options.authority_key,
-                  .validity = days_option(options.days)});
-  fmt::print("member {} has a seat: start it with conclave node --config {}\n", added.member,
-             added.config_file.string());
+                  .validity = days_option("--days", options.days)});
+  fmt::print("member {} gets its seat when it answers: start it with conclave node --config {}\n",
+             added.member, added.config_file.string());
   return Exit::done;
 }
 
@@ -104,15 +112,69 @@ void add_add(Command& cluster) {
                       "Where the new member will listen");
   add.option("--authority-key", "FILE", options->authority_key,
              "Signs its certificate (default ca.key beside the configuration)");
-  add.option("--days", "D", options->days, "Days its certificate is valid (default 365)");
+  add.option("--days", "D", options->days, "Days its certificate is valid (default 90)");
   add.footer(R"(
 On the leader's machine. Writes certificate, key and configuration of the new member beside those of
-the leader and returns when a majority has the new list.
+the leader. The member has no seat, and counts for nothing, before its process has answered the
+leader; if the leader fails before that, give the command again.
 
 Examples:
   conclave cluster init demo --n 3 --elastic
   conclave cluster add --config demo/member-0.toml --address 127.0.0.1:7003)");
   add.runs([options] { return add_seat(*options); });
+}
+
+struct RenewOptions {
+  std::vector<std::string> files;
+  std::string authority;
+  std::string days = "90";
+  bool exchanges = false;
+};
+
+// Keys stay where they are: a certificate is renewed for the key that it names.
+Exit renew(const RenewOptions& options) {
+  const std::filesystem::path first = options.files.front();
+  const std::filesystem::path folder =
+      options.authority.empty() ? first.parent_path() : std::filesystem::path(options.authority);
+  const std::string bundle = (folder / "ca.pem").string();
+  const election::Validity validity = election::valid_for(days_option("--days", options.days));
+  if (options.exchanges) {
+    election::exchange_authority(folder, election::cluster_of(first.string()),
+                                 election::valid_for(std::chrono::days(3650)));
+    fmt::print("{0} begins with a new authority: copy it to all members, then renew their "
+               "certificates; its older ones may go, and ca.key.old, when all are renewed\n",
+               bundle);
+    return Exit::done;
+  }
+  election::check_owner(bundle);
+  const election::Authority authority{read_text(bundle, std::size_t{1} << 20, Limit::fixed),
+                                      election::read_private_file((folder / "ca.key").string())};
+  for (const std::string& file : options.files) {
+    election::renew_certificate(file, authority, validity);
+    fmt::print("{} is valid for {} days: put it on its machine, where the member finds it\n", file,
+               options.days);
+  }
+  return Exit::done;
+}
+
+void add_renew(Command& cluster) {
+  auto options = std::make_shared<RenewOptions>();
+  Command command =
+      cluster.subcommand("renew", "Renew certificates of members, or exchange the authority");
+  command.words("CERTIFICATE", options->files, "Files member-N.pem, which are replaced");
+  command.option("--authority", "DIR", options->authority,
+                 "Where ca.pem and ca.key are (default: beside the first certificate)");
+  command.option("--days", "D", options->days, "Days they are valid from now (default 90)");
+  command.flag("--exchange-authority", options->exchanges,
+               "Put a new authority before the old ones in ca.pem instead");
+  command.footer(R"(
+A member that runs looks at its files every five seconds and takes new certificates over by itself;
+connections stay. It warns from thirty days before its certificate or its authority's expires.
+
+Examples:
+  conclave cluster renew demo/member-0.pem demo/member-1.pem demo/member-2.pem
+  conclave cluster renew demo/member-0.pem --exchange-authority)");
+  command.runs([options] { return renew(*options); });
 }
 
 struct RemoveOptions {
@@ -284,6 +346,7 @@ void add_cluster_members(Command& cluster) {
   add_init(cluster);
   add_add(cluster);
   add_remove(cluster);
+  add_renew(cluster);
   add_repair(cluster);
   add_backup(cluster);
   add_restore(cluster);

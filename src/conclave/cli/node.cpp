@@ -1,6 +1,7 @@
 // `conclave node`: one member of a cluster of real processes.
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -42,9 +43,9 @@ namespace {
 class Journal {
  public:
   enum class Format { text, json };
-  enum class Level { info, error };
+  enum class Level { info, warning, error };
 
-  // The journal of one member, on standard error. Text has the lines of `Level::error` and, if
+  // The journal of one member, on standard error. Text has those above `Level::info` and, if
   // verbose, all; JSON always has all, one object per line: time, level, cluster, member, event,
   // message.
   Journal(Format format, bool is_verbose, std::string cluster, election::MemberIndex member);
@@ -55,6 +56,7 @@ class Journal {
  private:
   std::string line(Level level, std::string_view event, std::string_view message) const;
 
+  static constexpr std::array<std::string_view, 3> level_names{"info", "warning", "error"};
   Format format_;
   bool is_verbose_;
   std::string cluster_;
@@ -86,14 +88,14 @@ Journal::Journal(Format format, bool is_verbose, std::string cluster, election::
     : format_(format), is_verbose_(is_verbose), cluster_(std::move(cluster)), member_(member) {}
 
 void Journal::add(Level level, std::string_view event, std::string_view message) {
-  const bool is_wanted = format_ == Format::json || is_verbose_ || level == Level::error;
+  const bool is_wanted = format_ == Format::json || is_verbose_ || level != Level::info;
   if (is_wanted && !write_line(STDERR_FILENO, line(level, event, message))) ++lost_;
 }
 
 std::string Journal::line(Level level, std::string_view event, std::string_view message) const {
   if (format_ == Format::text) return fmt::format("conclave: {}", message);
   const Json json{{"time", election::wall_clock_text()},
-                  {"level", level == Level::error ? "error" : "info"},
+                  {"level", level_names[static_cast<std::size_t>(level)]},
                   {"cluster", cluster_},
                   {"member", member_},
                   {"event", event},
@@ -160,18 +162,22 @@ class Node {
       : config_path_(options.config),
         config_(std::move(config)),
         journal_(std::move(journal)),
-        service_(loop_, config_.service,
-                 {.changed = [this] { on_change(); },
-                  .log = [this](std::string_view line) { on_log(line); },
-                  .failed = [this](const std::exception& error) { fail(error); },
-                  .removed = [this] { on_removal(); },
-                  .replaced = [this](std::string_view why) { on_replacement(why); }}) {
+        service_(
+            loop_, config_.service,
+            {.changed = [this] { on_change(); },
+             .log = [this](std::string_view line) { on_log(line); },
+             .warn =
+                 [this](std::string_view line) { journal_.add(Level::warning, "warning", line); },
+             .failed = [this](const std::exception& error) { fail(error); },
+             .removed = [this] { on_removal(); },
+             .replaced = [this](std::string_view why) { on_replacement(why); }}) {
     if (!config_.status_socket.empty()) endpoint_.emplace(loop_, config_.status_socket, service_);
   }
 
   Exit run() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, on_node_signal);
     look_for_signals();
+    look_for_certificates();
     if (!config_.stays) loop_.after(config_.give_up, [this] { give_up(); });
     if (config_.wakes) loop_.post([this] { service_.wake(); });
     journal_.add(Level::info, "started", fmt::format("listens on port {}", service_.port()));
@@ -279,7 +285,30 @@ class Node {
     loop_.after(50ms, [this] { look_for_signals(); });
   }
 
+  // New certificates are taken over without a signal. Files that cannot be used, perhaps because
+  // they are being copied, are read again when they have changed again.
+  void look_for_certificates() {
+    if (!config_.service.transport.credentials) return;
+    const std::string now = stamp_of_certificates();
+    if (!certificates_.empty() && now != certificates_) reload();
+    certificates_ = now;
+    loop_.after(5s, [this] { look_for_certificates(); });
+  }
+
+  std::string stamp_of_certificates() const {
+    const election::CredentialFiles& files = config_.credential_files;
+    std::string stamp;
+    for (const std::string& each : {files.authority, files.certificate, files.key}) {
+      struct stat about {};
+      if (::stat(each.c_str(), &about) != 0) continue;
+      stamp += fmt::format("{} {} {}.{} ", about.st_ino, about.st_size, about.st_mtim.tv_sec,
+                           about.st_mtim.tv_nsec);
+    }
+    return stamp;
+  }
+
   std::string config_path_;
+  std::string certificates_;
   election::NodeConfig config_;
   Journal journal_;
   election::Loop loop_;
