@@ -17,6 +17,7 @@ enum class PrlFlaw : std::uint8_t {
 
 class BrokenPrl : public protocols::Prl {
  public:
+  using Prl = protocols::Prl;
   using Prl::Prl;
   BrokenPrl(const Prl& prl, PrlFlaw flaw) : Prl(prl), flaw_(flaw) {}
 

@@ -35,7 +35,7 @@ using Lines = std::set<std::string, std::less<>>;
 
 bool sets(const PseudocodeStep& step, std::string_view variable) {
   if (variable == "variable") {  // of pll: a member with four names
-    return std::ranges::any_of(detail::pll_variables,
+    return std::ranges::any_of(protocols::detail::pll_variables,
                                [&](std::string_view name) { return sets(step, name); });
   }
   const std::string all = ", " + std::string(step.sets) + ",";
