@@ -59,5 +59,6 @@ class SolverProcess {
 
 // Check a certificate of their kind, and return in one line what is proved. Throw Rejected.
 std::string check_counts(const Json& certificate, SolverProcess& solver);
+std::string check_pairs(const Json& certificate, SolverProcess& solver);
 
 }  // namespace conclave::check

@@ -39,9 +39,11 @@ int check(const std::string& path, const std::string& solver_name) {
   const auto certificate = Json::parse(read_text(path, most_bytes));
   require(certificate.has_value(), "this is no JSON, or nested too deeply");
   require(word(member(*certificate, "format")) == "conclave-proof 1", "the format is unknown");
-  require(word(member(*certificate, "kind")) == "counts", "the kind of proof is unknown");
+  const std::string& kind = word(member(*certificate, "kind"));
+  require(kind == "counts" || kind == "pairs", "the kind of proof is unknown");
   SolverProcess solver(solver_name);
-  const std::string proved = check_counts(*certificate, solver);
+  const std::string proved =
+      kind == "counts" ? check_counts(*certificate, solver) : check_pairs(*certificate, solver);
   fmt::print("accepted  {} ({} queries to {})\n", proved, solver.queries(), solver_name);
   return 0;
 }

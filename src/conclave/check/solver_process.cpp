@@ -25,8 +25,9 @@ constexpr int milliseconds_per_query = 300'000;
 std::vector<std::string> command_of(const std::string& name) {
   if (name == "z3") return {"z3", "-in", fmt::format("-t:{}", milliseconds_per_query)};
   if (name == "cvc5") {
-    return {"cvc5", "--incremental", "--lang=smt2", "-q",
-            fmt::format("--tlimit-per={}", milliseconds_per_query)};
+    return {
+        "cvc5", "--incremental",         "--lang=smt2",
+        "-q",   "--full-saturate-quant", fmt::format("--tlimit-per={}", milliseconds_per_query)};
   }
   throw Error(fmt::format("unknown solver '{}': cvc5 and z3 are supported", name));
 }

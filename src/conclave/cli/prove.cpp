@@ -18,6 +18,7 @@
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/progress_line.hpp"
+#include "conclave/cli/prove_lemmas.hpp"
 #include "conclave/cli/terminal.hpp"
 #include "conclave/experiment/exact_text.hpp"
 #include "conclave/experiment/option_values.hpp"
@@ -30,6 +31,7 @@ struct ProveOptions {
   std::vector<std::string> params;
   std::string init;
   std::string target;
+  std::string lemma;
   std::string certificate;
   std::string timeout;
   std::string memory;
@@ -241,6 +243,10 @@ Exit answer(const ProveOptions& options, prove::Engine& engine,
 }
 
 Exit prove_file(const ProveOptions& options) {
+  if (const auto proved =
+          prove_lemmas({options.protocol, options.lemma, options.certificate, options.params})) {
+    return *proved;
+  }
   if (!text::ProtocolText::is_path(options.protocol)) {
     throw Error(fmt::format("{} is not a protocol file", options.protocol));
   }
@@ -268,6 +274,7 @@ Examples:
   conclave prove protocols/exact_majority.pp --certificate majority.json
   conclave-check majority.json
   conclave prove protocols/lottery.pp --param top=4
+  conclave prove pll --lemma 11
 
 Exit status: 0 proved, 1 failed, 2 misused, 3 not proved, 4 refuted, 130 interrupted.)";
 
@@ -277,7 +284,9 @@ void add_prove(Command& conclave) {
   auto options = std::make_shared<ProveOptions>();
   Command command = conclave.subcommand(
       "prove", "Prove for every population size that a protocol reaches its goal");
-  command.word("PROTOCOL", options->protocol, "A protocol file: my.pp");
+  command.word("PROTOCOL", options->protocol,
+               "A protocol file: my.pp; or pll, ppl, prl, timers, ag-minions: their papers' "
+               "lemmas for every n and all constants");
   command.repeatable_option(
       "--param", "NAME=VALUE", options->params,
       "A parameter, repeatable; NAME=any stands for every value, as do those whose "
@@ -287,6 +296,8 @@ void add_prove(Command& conclave) {
   command.option("--target", "CONDITION", options->target,
                  "What is to be reached, such as 'count(leader) == 1' (default: the file's stop "
                  "condition)");
+  command.option("--lemma", "NAME", options->lemma,
+                 "Of a protocol of the catalog: this lemma only, such as 11 or S_PLL");
   command.option("--certificate", "FILE", options->certificate,
                  "Write the proof to FILE, for conclave-check");
   command.option("--timeout", "SECONDS", options->timeout, "Give up after this time");
