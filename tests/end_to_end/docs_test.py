@@ -321,7 +321,8 @@ def names_of_the_catalog():
     return known
 
 
-SUBCOMMANDS = [["cluster", name] for name in ("init", "repair", "add", "remove")]
+SUBCOMMANDS = [["cluster", name]
+               for name in ("init", "repair", "add", "remove", "renew", "backup", "restore")]
 
 
 def options_of(command):
