@@ -155,8 +155,11 @@ class Trials {
     std::map<std::string, std::size_t> places;
     std::vector<std::string> columns;
     std::size_t points = 0;
+    const bool is_known = !by.empty() && std::ranges::any_of(rows_, [&](const auto& row) {
+      return experiment::have_field(row.result.history.names, by);
+    });
     const auto place_of = [&](const std::string& name) {
-      const std::string key = by.empty() ? name : experiment::field_value(name, by);
+      const std::string key = by.empty() ? name : experiment::field_value(name, by, is_known);
       const auto [place, is_new] = places.try_emplace(key, columns.size());
       if (is_new) columns.push_back(key);
       return place->second;

@@ -324,7 +324,7 @@ TEST(PaperTables, AreMeasuredSizeBySize) {
   ASSERT_EQ(rows.size(), 2 * table.rows.size());
   for (const experiment::MeasuredRow& row : rows) {
     if (row.row->protocol.empty()) {
-      EXPECT_EQ(row.refusal, row.row->obstacle);
+      EXPECT_EQ(row.refusal, row.row->reason());
     } else {
       EXPECT_EQ(row.refusal, "");
       EXPECT_EQ(row.converged, 3u);

@@ -65,8 +65,8 @@ class Package(unittest.TestCase):
         page = (share / "man/man1/conclave-run.1").read_text()
         self.assertIn("\\fB\\-\\-trials\\fR \\fIT\\fR\nNumber of trials", page)
         sweep = (share / "man/man1/conclave-sweep.1").read_text()
-        self.assertIn(".SH DESCRIPTION\nRun a plan; stop and resume it at will.\n.PP\n"
-                      "A plan is a TOML file", sweep)
+        self.assertIn(".SH DESCRIPTION\nRun a protocol over sizes and parameters, or a plan; stop "
+                      "and resume it at will.\n.PP\n", sweep)
         for section in ("NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES", "EXIT STATUS", "SEE ALSO"):
             self.assertIn(f"\n.SH {section}\n", sweep)
         self.assertIn(".PP\n.nf\n  seed = 3\n", sweep)

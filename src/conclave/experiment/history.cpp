@@ -115,7 +115,14 @@ HistoryFormat history_format(const std::string& name, const std::string& path) {
   return static_cast<HistoryFormat>(found - formats.begin());
 }
 
-// "-" where others have the field and this state has not.
+bool have_field(std::span<const std::string> states, const std::string& field) {
+  return std::ranges::any_of(states, [&](const std::string& state) {
+    const auto fields = fields_in(state);
+    return std::ranges::find(fields, field, [](const auto& each) { return each.first; }) !=
+           fields.end();
+  });
+}
+
 std::string field_value(std::string_view state, const std::string& field, bool is_known) {
   std::vector<std::string_view> names;
   for (const auto& [name, value] : fields_in(state)) {
@@ -144,11 +151,7 @@ std::vector<std::uint32_t> HistoryWriter::columns_of(const History& history) {
   for (const std::string& column : columns_) {
     numbers.emplace(column, static_cast<std::uint32_t>(numbers.size()));
   }
-  const bool is_known = std::ranges::any_of(history.names, [this](const std::string& name) {
-    const auto fields = fields_in(name);
-    return std::ranges::find(fields, field_, [](const auto& each) { return each.first; }) !=
-           fields.end();
-  });
+  const bool is_known = have_field(history.names, field_);
   for (const std::string& name : history.names) {
     std::string value = field_.empty() ? name : field_value(name, field_, is_known);
     auto found = numbers.find(value);
