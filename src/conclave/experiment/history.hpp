@@ -25,8 +25,8 @@ enum class HistoryFormat : std::uint8_t { wide, long_table, npy };
 HistoryFormat history_format(const std::string& name, const std::string& path);
 
 // The value of a field in the name of a state: "3" in "{digit = 3, marked = true}" and in "leader=1
-// epoch=3" for epoch. A state without the field has "-" where `is_known`, that is, where other states
-// of the history have it; otherwise throws Error with the nearest field.
+// epoch=3" for epoch. A state without the field has "-" where `is_known`, that is, where other
+// states of the history have it; otherwise throws Error with the nearest field.
 std::string field_value(std::string_view state, const std::string& field, bool is_known);
 
 // Whether any of the states has the field.
