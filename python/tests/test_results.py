@@ -39,7 +39,9 @@ def test_protocols_of_python_in_a_plan(tmp_path):
     duel = cv.Protocol({("L", "L"): ("L", "F")}, leader="L", init={"L": 10}, name="duel")
     found = cv.sweep({"trials": 3, "run": {"protocol": duel, "n": 10}}, tmp_path / "r.db")
     assert found.frame()["protocol"].tolist() == ["duel.rules"] * 3
-    found = cv.sweep({"protocol": duel, "n": [10, 20, 40], "trials": 3}, tmp_path / "s.db",
+    every = cv.Protocol("states L, F\nL + L -> L + F\nleader = L\nstart clean: all of L\n"
+                        "stop when count(L) == 1\n", name="every.pp")
+    found = cv.sweep({"protocol": every, "n": [10, 20, 40], "trials": 3}, tmp_path / "s.db",
                      law="a*n+b", plot=tmp_path / "growth.svg")
     assert len(found) == 9 and "a*n+b with a = " in found.growth("a*n+b")
     assert (tmp_path / "growth.svg").read_text().startswith("<?xml")

@@ -78,7 +78,7 @@ class Agents : public detail::TallyHost<P> {
   static constexpr std::size_t fetch_ahead = 12;  // 8 to 24 are about equally good
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type);
 
-  static constexpr bool has_names = MeetsFewStates<P> && !is_positional && !MeasuresHolding<P>;
+  static constexpr bool has_names = MeetsFewStates<P> && !is_positional;
   using Named = detail::NamedAgents<P>;
   using MeetingTable = detail::MeetingTable<P>;
   // The part of an agent that most interactions read and write.
@@ -239,6 +239,9 @@ class Agents : public detail::TallyHost<P> {
   // if there are more states than names.
   void try_names(const State& state, [[maybe_unused]] const KeepGoing* keep_going) {
     if constexpr (has_names) {
+      if constexpr (MeasuresHolding<P>) {
+        if (protocol_.measures_holding()) return;  // a holding time is watched state by state
+      }
       if (table_ == nullptr) {
         if (size() < names_from_agents) return;
         table_ = &own_table_.emplace(protocol_);
