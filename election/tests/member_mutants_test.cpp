@@ -84,7 +84,8 @@ int main(int argc, char** argv) try {
   ::testing::InitGoogleTest(&argc, argv);
   if (argc > 1 && std::string(argv[1]) == "table")
     return conclave::election::testing::print_table();
-  return conclave::election::testing::survivors(argc > 1 && std::string(argv[1]) == "clusters") == 0 ? 0 : 1;
+  const bool clusters = argc > 1 && std::string(argv[1]) == "clusters";
+  return conclave::election::testing::survivors(clusters) == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
