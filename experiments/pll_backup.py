@@ -19,9 +19,9 @@ import tempfile
 def configuration(n, leaders):
     followers = n // 2 - leaders
     return ("state,count\n"
-            f"leader=1 status=1 epoch=3 color=2 done=1 variable=0,{leaders}\n"
-            f"leader=0 status=1 epoch=3 color=2 done=1 variable=0,{followers}\n"
-            f"leader=0 status=2 epoch=3 color=2 done=0 variable=0,{n // 2}\n")
+            f"leader=1 status=A epoch=3 color=2 done=1 level_B=0,{leaders}\n"
+            f"leader=0 status=A epoch=3 color=2 done=1 level_B=0,{followers}\n"
+            f"leader=0 status=B epoch=3 color=2 done=0 count=0,{n // 2}\n")
 
 
 def times(conclave, start, trials):

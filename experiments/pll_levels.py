@@ -3,7 +3,7 @@
 
 Usage: pll_levels.py [CONCLAVE]
 
-The level is the variable of BackUp, which candidates have (status 1). Printed is in how many trials
+The level of BackUp, level_B, is a variable of candidates (status A). Printed is in how many trials
 every agent is in epoch 3 with colour 2 at the given time, and all levels are 0, or all are 1.
 """
 import collections
@@ -29,9 +29,8 @@ def kinds_by_trial(conclave, n, time, trials):
         kinds = collections.defaultdict(set)
         with open(end, encoding="utf-8") as lines:
             for row in csv.DictReader(lines):
-                agent = dict(re.findall(r"(\w+)=(\d+)", row["state"]))
-                level = agent["variable"] if agent["status"] == "1" else None
-                kinds[row["trial"]].add((agent["epoch"], agent["color"], level))
+                agent = dict(re.findall(r"(\w+)=(\w+)", row["state"]))
+                kinds[row["trial"]].add((agent["epoch"], agent["color"], agent.get("level_B")))
     return list(kinds.values())
 
 
