@@ -218,8 +218,7 @@ std::uint64_t read_identity(const Table& file) {
 bool read_recover(const Table& file) {
   if (!file.has("recover")) return false;
   const std::string text = file.text("recover");
-  if (text != "moved" && text != "always")
-    file.refuse("recover", "must be \"moved\" or \"always\"");
+  if (text != "moved" && text != "always") file.refuse("recover", R"(must be "moved" or "always")");
   if (file.file("state").empty())
     file.refuse("recover", "needs a state file, and state is missing");
   return text == "always";

@@ -15,8 +15,6 @@
 #include "conclave/base/error.hpp"
 #include "conclave/check/check.hpp"
 
-extern char** environ;
-
 namespace conclave::check {
 namespace {
 

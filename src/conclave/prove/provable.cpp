@@ -49,14 +49,6 @@ StepFormula derive_ag_minions(const Theory& theory, Paths& paths) {
 }
 
 using Tie = protocols::AgMinionsOver<S>::Tie;
-const std::array provable{
-    Provable{"ag-minions", "tie=first", ag_minions_theory, derive_ag_minions<Tie::first>},
-    Provable{"ag-minions", "tie=contender", ag_minions_theory, derive_ag_minions<Tie::contender>},
-    Provable{"pll", "reading=corrected", pll_theory, derive_pll},
-    Provable{"ppl", "", ppl_theory, derive_ppl},
-    Provable{"prl", "", prl_theory, derive_prl},
-    Provable{"timers", "reading=first", timers_theory, derive_timers},
-};
 
 Json certificate_of(const Provable& what, const StepFormula& step) {
   Json fields = Json::array();
@@ -80,7 +72,17 @@ std::string answer(Engine& engine, const std::string& query) {
 
 }  // namespace
 
-std::span<const Provable> provable_protocols() { return provable; }
+std::span<const Provable> provable_protocols() {
+  static const std::array provable{
+      Provable{"ag-minions", "tie=first", ag_minions_theory, derive_ag_minions<Tie::first>},
+      Provable{"ag-minions", "tie=contender", ag_minions_theory, derive_ag_minions<Tie::contender>},
+      Provable{"pll", "reading=corrected", pll_theory, derive_pll},
+      Provable{"ppl", "", ppl_theory, derive_ppl},
+      Provable{"prl", "", prl_theory, derive_prl},
+      Provable{"timers", "reading=first", timers_theory, derive_timers},
+  };
+  return provable;
+}
 
 bool PairsProof::is_proved() const {
   return std::ranges::all_of(

@@ -48,6 +48,6 @@ struct PairsProof {
   bool is_proved() const;
 };
 
-PairsProof prove_pairs(const Provable& provable, Engine& engine);
+PairsProof prove_pairs(const Provable& what, Engine& engine);
 
 }  // namespace conclave::prove

@@ -1,9 +1,12 @@
 #include "conclave/prove/query.hpp"
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace conclave::prove {
 
@@ -95,16 +98,18 @@ void Query::deny_instances(const Block& block, const Agents& agents, std::size_t
 
 std::string Query::declarations() const {
   std::string text;
-  for (const std::string& literal : literals_) text += "(declare-const " + literal + " Bool)\n";
+  const auto out = std::back_inserter(text);
+  for (const std::string& literal : literals_) {
+    fmt::format_to(out, "(declare-const {} Bool)\n", literal);
+  }
   for (const std::string& agent : agents_) {
     if (agent == "u" || agent == "v") continue;
-    text += "(declare-const " + agent + ".who Int)\n";
+    fmt::format_to(out, "(declare-const {}.who Int)\n", agent);
     for (const FieldSort& field : *fields_) {
-      const std::string now = agent + '.' + field.name;
-      text += "(declare-const " + now + ' ' + field.sort + ")\n(define-fun " + agent + "+." +
-              field.name + " () " + field.sort + " (ite (= " + agent + ".who u.who) u+." +
-              field.name + " (ite (= " + agent + ".who v.who) v+." + field.name + ' ' + now +
-              ")))\n";
+      fmt::format_to(out,
+                     "(declare-const {0}.{1} {2})\n(define-fun {0}+.{1} () {2} "
+                     "(ite (= {0}.who u.who) u+.{1} (ite (= {0}.who v.who) v+.{1} {0}.{1})))\n",
+                     agent, field.name, field.sort);
     }
   }
   return text;
