@@ -309,15 +309,15 @@ TEST(PromiseFiles, OfAnotherIdentityAreRefused) {
 
 class Places : public ::testing::Test {
  protected:
-  bool is_trusted() const { return PromiseFile(path, owner).was_in_place(); }
-  void store(Term term) const { PromiseFile(path, owner).store({.promise = {term, 3, 3000ms}}); }
+  bool is_trusted() const { return PromiseFile(path_, owner).was_in_place(); }
+  void store(Term term) const { PromiseFile(path_, owner).store({.promise = {term, 3, 3000ms}}); }
   void SetUp() override {
     store(7);
     if (!is_trusted()) GTEST_SKIP() << "this file system tells no times of birth";
   }
 
-  Folder folder;
-  std::string path = folder.file("state");
+  Folder folder_;
+  std::string path_ = folder_.file("state");
 };
 
 TEST_F(Places, OfFilesThatAProcessHasLeftAreTrusted) {
@@ -327,36 +327,36 @@ TEST_F(Places, OfFilesThatAProcessHasLeftAreTrusted) {
 }
 
 TEST_F(Places, OfCopiesAreNot) {
-  std::filesystem::copy_file(path, folder.file("copy"));
-  EXPECT_FALSE(PromiseFile(folder.file("copy"), owner).was_in_place()) << "another lock file";
+  std::filesystem::copy_file(path_, folder_.file("copy"));
+  EXPECT_FALSE(PromiseFile(folder_.file("copy"), owner).was_in_place()) << "another lock file";
   store(8);
-  std::filesystem::copy_file(folder.file("copy"), path,
+  std::filesystem::copy_file(folder_.file("copy"), path_,
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_FALSE(is_trusted());
 }
 
 // The very inode, kept by a second name or by a rename, while others took its place.
 TEST_F(Places, OfFilesThatWerePutBackAreNot) {
-  std::filesystem::create_hard_link(path, folder.file("kept"));
+  std::filesystem::create_hard_link(path_, folder_.file("kept"));
   store(8);
-  std::filesystem::rename(folder.file("kept"), path);
+  std::filesystem::rename(folder_.file("kept"), path_);
   EXPECT_FALSE(is_trusted());
 }
 
 TEST_F(Places, WithoutTheLockFileAreNotTrusted) {
-  std::filesystem::remove(path + ".lock");
+  std::filesystem::remove(path_ + ".lock");
   EXPECT_FALSE(is_trusted());
 }
 
 TEST_F(Places, OfFilesThatAWaitingProcessHasWrittenAreNotTrusted) {
-  PromiseFile(path, owner).store(state, false);
+  PromiseFile(path_, owner).store(state, false);
   EXPECT_FALSE(is_trusted());
 }
 
 TEST_F(Places, OfFilesThatAnOperatorVouchesForAreTrusted) {
-  PromiseFile::replace(path, owner, state);
+  PromiseFile::replace(path_, owner, state);
   EXPECT_FALSE(is_trusted());
-  PromiseFile::replace(path, owner, state, true);
+  PromiseFile::replace(path_, owner, state, true);
   EXPECT_TRUE(is_trusted());
 }
 

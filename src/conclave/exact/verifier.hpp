@@ -131,11 +131,11 @@ class Verifier final : public NumberedVerifier {
 
  private:
   // The claims of a protocol refer to it, so those of the copy are made anew.
-  Verifier(const P& protocol, const Claims<State>& given, Network network, VerifyOptions options,
+  Verifier(P protocol, const Claims<State>& given, Network network, VerifyOptions options,
            std::size_t start)
       : NumberedVerifier(std::move(network), std::move(options), start, given.from_everywhere,
                          given.normal_form != nullptr),
-        protocol_(protocol),
+        protocol_(std::move(protocol)),
         claims_(claims_of(protocol_)),
         table_(protocol_, uses_congruence() ? claims_.normal_form : nullptr),
         check_(table_, claims_, this->network()) {}

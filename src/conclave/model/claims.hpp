@@ -15,7 +15,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "conclave/base/fields.hpp"
@@ -78,12 +77,9 @@ struct Claim {
   ConfigurationPredicate<State> premise{};  // for `everywhere`; empty: always true
 
   // One of kind `everywhere`, vacuous unless some configuration satisfies the premise.
-  static Claim everywhere(std::string name, std::string statement, std::string set,
-                          ConfigurationPredicate<State> premise) {
-    return {.name = std::move(name),
-            .statement = std::move(statement),
-            .set = std::move(set),
-            .premise = std::move(premise)};
+  static Claim everywhere(const std::string& name, const std::string& statement,
+                          const std::string& set, const ConfigurationPredicate<State>& premise) {
+    return {.name = name, .statement = statement, .set = set, .premise = premise};
   }
 };
 

@@ -112,11 +112,10 @@ class TrialEngineOf final : public TrialEngine {
   std::unique_ptr<TrialEngine> copy() const override { return exact_copy(); }
   // The same with its type.
   std::unique_ptr<TrialEngineOf> exact_copy() const {
-    if constexpr (std::is_reference_v<E>) {
-      return nullptr;
-    } else if constexpr (std::constructible_from<E, const E&, AgentMemory&>) {
+    constexpr bool is_owner = !std::is_reference_v<E>;
+    if constexpr (is_owner && std::constructible_from<E, const E&, AgentMemory&>) {
       return std::unique_ptr<TrialEngineOf>(new TrialEngineOf(InOwnMemory{}, engine_));
-    } else if constexpr (std::copy_constructible<E>) {
+    } else if constexpr (is_owner && std::copy_constructible<E>) {
       return std::make_unique<TrialEngineOf>(engine_);
     } else {
       return nullptr;
