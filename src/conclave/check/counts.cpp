@@ -381,7 +381,7 @@ class Counts {
 
   // The bag, from which firing the path must be possible and end in a lowering transition.
   Bag enabling(const Json& json, const Set& lowering) const {
-    const Bag bag = bag_of(member(json, "bag"));
+    Bag bag = bag_of(member(json, "bag"));
     Bag now = bag;
     const auto path = indices(member(json, "path"), lowering.size());
     require(!path.empty() && lowering[path.back()],

@@ -106,7 +106,7 @@ constexpr int balancing_sweeps = 40;
 constexpr double weak = 1e-3;              // a transition, relative to all from its state
 constexpr std::size_t least_cluster = 10;  // states, on average
 constexpr double most_work = 1e9;          // multiplications for the chain of clusters
-constexpr KrylovLimits limits{.gain = 1e-8, .most_iterations = 50};
+constexpr KrylovLimits balanced{.gain = 1e-8, .most_iterations = 50};
 
 // Entry (j, i) for every entry (i, j).
 struct Transposed {
@@ -262,7 +262,7 @@ std::optional<Clusters> Clusters::of(const LocalSystem& system) {
 bool Clusters::solve(const LocalSystem& system, std::span<const double> right,
                      std::span<double> x) const {
   const auto precondition = [&](std::span<double> v) { correct(system, v); };
-  return bicgstab(system, precondition, right, x, limits);
+  return bicgstab(system, precondition, right, x, balanced);
 }
 
 void Clusters::correct(const LocalSystem& system, std::span<double> right) const {
