@@ -12,10 +12,6 @@ matplotlib.use("Agg")
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "alone: it measures time, and wants the machine for itself")
-
-
 @pytest.fixture(scope="session")
 def program():
     path = os.environ.get("CONCLAVE_PROGRAM", str(ROOT / "build/release/conclave"))

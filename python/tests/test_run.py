@@ -246,11 +246,12 @@ def test_graphs_of_networkx_and_arrays():
 
 
 def interrupted(work):
-    """Seconds between a Ctrl-C and its KeyboardInterrupt."""
+    """Processor seconds between a Ctrl-C and its KeyboardInterrupt: whoever else has the machine
+    does not count."""
     sent = []
 
     def send():
-        sent.append(time.monotonic())
+        sent.append(time.process_time())
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(0.4, send)
@@ -260,10 +261,9 @@ def interrupted(work):
             work()
     finally:
         timer.join()
-    return time.monotonic() - sent[0]
+    return time.process_time() - sent[0]
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("work", [
     lambda: cv.run("fratricide", n=10**6, trials=10**6, engine="agents", threads=1),
     lambda: cv.run("fratricide", n=10**5, engine="counts", trials=10**7),
@@ -273,9 +273,8 @@ def interrupted(work):
     lambda: cv.verify("prl", n=3, param={"N": 12}),
     lambda: cv.search("prl", n=2000, budget=10**9),
 ], ids=["agents", "counts", "network", "simulation", "start", "verify", "search"])
-def test_an_interrupt_ends_the_work_within_half_a_second(work):
-    bound = 0.5 * float(os.environ.get("CONCLAVE_SLOWNESS", "1"))
-    assert any(interrupted(work) < bound for _ in range(5))  # others may have the machine once
+def test_an_interrupt_ends_the_work_within_half_a_processor_second(work):
+    assert interrupted(work) < 0.5
 
 
 def test_an_exception_of_the_progress_bar_surfaces(monkeypatch):
