@@ -211,7 +211,11 @@ std::unique_ptr<Trials> run(const Prepared& prepared, const py::dict& options,
     attend(
         [&] {
           experiment::run_trials(
-              *prepared.run, {.trials = trials, .threads = threads},
+              *prepared.run,
+              {.trials = trials,
+               .threads = threads,
+               .threads_per_trial =
+                   experiment::threads_per_trial(threads, asked_threads(execution))},
               [&](const experiment::Row& row) { result->take(row); }, progress, stop);
         },
         stop,

@@ -26,6 +26,21 @@ struct AnyChoice {
 };
 static_assert(Choice<AnyChoice>);
 
+// Detects whether a transition draws a random number. If it does, its result is void.
+struct NoticedChoice {
+  bool is_asked = false;
+  constexpr std::uint64_t below64(std::uint64_t) { return below(1); }
+  constexpr std::uint32_t below(std::uint32_t) {
+    is_asked = true;
+    return 0;
+  }
+  constexpr bool chance(std::uint32_t, std::uint32_t) {
+    is_asked = true;
+    return false;
+  }
+};
+static_assert(Choice<NoticedChoice>);
+
 // A Choice with virtual functions. Callers that need a transition only once per pair of states use
 // this one, so that all of them share one compiled copy of the transition function.
 class VirtualChoice {

@@ -17,6 +17,7 @@
 #include "conclave/base/interactions.hpp"
 #include "conclave/base/progress.hpp"
 #include "conclave/base/random.hpp"
+#include "conclave/base/team.hpp"
 #include "conclave/exact/findings.hpp"
 #include "conclave/exact/verify_options.hpp"
 #include "conclave/model/clock.hpp"
@@ -105,10 +106,16 @@ struct NetworkSetting {
   std::string_view problem{};  // empty: election, with all knowing the leader in the end
 };
 
-// The memory of one worker, kept from trial to trial.
+// What one worker has for its trials: memory, kept from trial to trial, and a team of threads that
+// a single trial may use, unless it is null.
 class Workspace {
  public:
   virtual ~Workspace() = default;
+  void lend(Team* team) { team_ = team; }
+  Team* team() const { return team_; }
+
+ private:
+  Team* team_ = nullptr;
 };
 
 // A protocol with parameters, size, start and engine fixed. Several threads may run trials at once,

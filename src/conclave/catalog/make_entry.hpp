@@ -134,6 +134,7 @@ class PreparedPopulation final : public PopulationRun {
       const StreamName& name, Workspace& workspace,
       const StartingPoint<typename P::State>& start) const {
     Memory& memory = static_cast<Memory&>(workspace);
+    memory.agents.lend(workspace.team());
     if constexpr (is_for_any_graph) {
       if (digraph() != nullptr) return engine_on_graph(name, memory, start);
     }

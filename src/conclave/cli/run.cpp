@@ -203,7 +203,10 @@ Exit run_size(const RunOptions& options, const catalog::PreparedRun& prepared, b
     const ProgressLine line(fmt::format("{} n = {}", options.words.protocol, prepared.n()), trials,
                             progress, execution.quiet, steps, trial_scale(prepared));
     experiment::run_trials(
-        prepared, {.trials = trials, .threads = threads},
+        prepared,
+        {.trials = trials,
+         .threads = threads,
+         .threads_per_trial = experiment::threads_per_trial(threads, asked_threads(execution))},
         [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
   }
   writer.end(trials);

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/thread_team.hpp"
 #include "conclave/base/workers.hpp"
 
 namespace conclave::experiment {
@@ -68,7 +69,9 @@ class Pool {
 
   void work() {
     try {
+      ThreadTeam team(options_.threads_per_trial);
       const auto workspace = run_.workspace();
+      if (options_.threads_per_trial > 1) workspace->lend(&team);
       const std::uint64_t at_once = run_.trials_at_once(*workspace);
       while (!stopping()) {
         const std::uint64_t trial = next_trial_.fetch_add(at_once);
@@ -192,6 +195,10 @@ unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
   constexpr std::uint64_t small = std::uint64_t{1} << 16;  // bytes of a trial
   if (!asked && run.bytes_per_trial() <= small) return worker_count(run, trials, asked, 1 << 26);
   return worker_count(run, trials, asked, available_memory());
+}
+
+unsigned threads_per_trial(unsigned workers, std::optional<unsigned> asked) {
+  return std::max(1u, asked.value_or(std::thread::hardware_concurrency()) / workers);
 }
 
 }  // namespace conclave::experiment

@@ -50,7 +50,8 @@ class Progress {
 
 struct RunnerOptions {
   std::uint64_t trials = 1;
-  unsigned threads = 1;
+  unsigned threads = 1;            // as many trials at once
+  unsigned threads_per_trial = 1;  // at most; where the engine knows how to use them
 };
 
 // Calls `take` once per trial, in order, as soon as that trial and all before it are done. Stops
@@ -69,7 +70,9 @@ std::uint64_t available_memory();
 // threads, or a single trial, do not fit into memory.
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked, std::uint64_t memory);
-// The same with the memory of this machine, which is asked for only where trials need much.
+// What is left for each of so many trials at once, of the requested threads or one per processor.
+unsigned threads_per_trial(unsigned workers, std::optional<unsigned> asked);
+// The number of workers with the memory of this machine, which is asked for only where trials need much.
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked);
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/gpu/device_tally.hpp"
 #include "conclave/gpu/device_trial.hpp"
 #include "conclave/gpu/lane_stream.hpp"

@@ -115,18 +115,4 @@ class LaneStream {
   std::uint32_t* next_;
 };
 
-// Detects whether a transition draws a random number. If it does, its result is void.
-struct NoticedChoice {
-  bool is_asked = false;
-  CONCLAVE_HOST_DEVICE constexpr std::uint64_t below64(std::uint64_t) { return below(1); }
-  CONCLAVE_HOST_DEVICE constexpr std::uint32_t below(std::uint32_t) {
-    is_asked = true;
-    return 0;
-  }
-  CONCLAVE_HOST_DEVICE constexpr bool chance(std::uint32_t, std::uint32_t) {
-    is_asked = true;
-    return false;
-  }
-};
-
 }  // namespace conclave::gpu

@@ -8,7 +8,7 @@
 //     in turn 1                                                block 0   block 1 ...
 //
 // Each thread of a block draws from a lane of the generator at a place of its own. When its words
-// are drawn, the lane jumps to the stretch of the block in the next turn (jump.hpp).
+// are drawn, the lane jumps to the stretch of the block in the next turn (base/jump.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "conclave/base/check.hpp"
-#include "conclave/gpu/jump.hpp"
+#include "conclave/base/jump.hpp"
 #include "conclave/gpu/lane_stream.hpp"
 #include "conclave/gpu/layers.hpp"
 

@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "conclave/base/choice.hpp"
 #include "conclave/gpu/device_tally.hpp"
 #include "conclave/gpu/device_trial.hpp"
 #include "conclave/gpu/lane_stream.hpp"

@@ -8,10 +8,12 @@
 #include <span>
 
 #include "conclave/base/large_pages.hpp"
+#include "conclave/base/team.hpp"
 
 namespace conclave::population {
 
-// Owns one piece of memory, which only grows. One engine at a time may use it.
+// Owns one piece of memory, which only grows. One engine at a time may use it, and with it the team
+// of threads that has been lent, if any, which must outlive the engine.
 class AgentMemory {
  public:
   AgentMemory() = default;
@@ -32,6 +34,9 @@ class AgentMemory {
     return {reinterpret_cast<std::byte*>(first_), lines_ * sizeof(Line)};
   }
 
+  void lend(Team* team) { team_ = team; }
+  Team* team() const { return team_; }
+
  private:
   // The address space of a process: 2^47 bytes where addresses have 64 bits. More is refused here,
   // since sanitizers would end the program.
@@ -48,6 +53,7 @@ class AgentMemory {
     lines_ = 0;
   }
 
+  Team* team_ = nullptr;
   Line* first_ = nullptr;
   std::size_t lines_ = 0;
 };

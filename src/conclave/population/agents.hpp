@@ -34,6 +34,7 @@
 #include "conclave/population/agent_table.hpp"
 #include "conclave/population/detail/brief_agents.hpp"
 #include "conclave/population/detail/calm_meetings.hpp"
+#include "conclave/population/detail/layered_agents.hpp"
 #include "conclave/population/detail/named_agents.hpp"
 #include "conclave/population/detail/tally_host.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
@@ -79,6 +80,7 @@ class Agents : public detail::TallyHost<P> {
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type);
 
   static constexpr bool has_names = MeetsFewStates<P> && !is_positional;
+  static constexpr bool has_layers = detail::HasLayers<P, Pipeline>;
   using Named = detail::NamedAgents<P>;
   using MeetingTable = detail::MeetingTable<P>;
   // The part of an agent that most interactions read and write.
@@ -101,6 +103,7 @@ class Agents : public detail::TallyHost<P> {
       tally_.add(state);
     });
     this->show_oracle(now_);
+    use_team_of(memory);
   }
 
   // On the complete graph or the directed ring, as the protocol says.
@@ -120,6 +123,7 @@ class Agents : public detail::TallyHost<P> {
       next += count;
       tally_.add(state, count);
     }
+    use_team_of(memory);
   }
 
   // Goes on exactly as the other one does, the state of its generators included; O(n).
@@ -129,6 +133,12 @@ class Agents : public detail::TallyHost<P> {
     take_agents(other);
   }
   Agents(const Agents&) = delete;
+
+  // From now on, `advance` by chunks uses the team, which outlives the engine.
+  void use(Team& team, const detail::LayerSizes& sizes) requires has_layers {
+    layered_ = std::make_unique<typename decltype(layered_)::element_type>(
+        protocol_, pairs_.source(), team, sizes);
+  }
 
   // Simulates up to `budget` interactions, fewer only if the protocol converges or can never do so,
   // or after `hold`, if it is violated; the last one simulated is then the one at which that
@@ -149,10 +159,18 @@ class Agents : public detail::TallyHost<P> {
     return now_ - before;
   }
   // The same for a budget that may take long: at most a chunk of it, which may be longer where
-  // brief words make it quick.
-  Interactions advance(Interactions budget, std::uint64_t chunk) requires HasBriefWords<P> {
-    if (size() * brief_interactions_per_agent <= brief_interactions_per_chunk) {
-      chunk = std::max(chunk, brief_interactions_per_chunk);
+  // brief words, or a team of threads, make it quick.
+  Interactions advance(Interactions budget, std::uint64_t chunk) {
+    if constexpr (has_layers) {
+      if (layered_) {
+        const Interactions done = in_layers(budget);
+        if (done > 0u) return done;
+      }
+    }
+    if constexpr (HasBriefWords<P>) {
+      if (size() * brief_interactions_per_agent <= brief_interactions_per_chunk) {
+        chunk = std::max(chunk, brief_interactions_per_chunk);
+      }
     }
     return advance(std::min<Interactions>(budget, chunk));
   }
@@ -269,6 +287,44 @@ class Agents : public detail::TallyHost<P> {
       }
     }
     std::fill_n(&agents_[first], count, Storage::pack(protocol_, state));
+  }
+
+  void use_team_of([[maybe_unused]] const AgentMemory& memory) {
+    if constexpr (has_layers) {
+      Team* const team = memory.team();
+      if (team == nullptr || size() < detail::layers_from_agents || team->size() == 1) return;
+      use(*team, detail::LayerSizes::of(size(), team->size()));
+    }
+  }
+
+  // Carries out some chunks of the budget by the team; returns how many interactions, 0 where that
+  // is left to this thread.
+  Interactions in_layers(Interactions budget) requires has_layers {
+    constexpr std::uint64_t rounds_per_chunk = 16;
+    const std::uint64_t round = layered_->interactions_per_round();
+    if (budget < round || is_over()) return {};
+    const Interactions before = now_;
+    finish_drawn();
+    if (is_over()) return now_ - before;
+    budget = std::min<Interactions>(budget - (now_ - before), round * rounds_per_chunk);
+    const auto result =
+        layered_->run(tally_, watch_, agents_, pairs_.stream(), budget.as_uint64().value());
+    now_ += result.interactions;
+    pairs_.skip(result.passed);
+    if (!result.can_go_on) layered_.reset();
+    return now_ - before;
+  }
+
+  // The interactions that the pipeline has drawn. More lie behind them to be prefetched, which mean
+  // nothing.
+  void finish_drawn() {
+    const std::span<const std::uint64_t> drawn = pairs_.drawn();
+    std::vector<std::uint64_t> meetings(drawn.size() + Pipeline::lookahead);
+    std::ranges::copy(drawn, meetings.begin());
+    const std::size_t used = meet_all(std::span(meetings).first(drawn.size()));
+    end_brief_words();
+    pairs_.drop(used);
+    now_ += used;
   }
 
   // Carries out interactions, all of them or up to one that ends the trial; returns how many.
@@ -437,6 +493,7 @@ class Agents : public detail::TallyHost<P> {
   std::optional<Named> named_;  // the agents, as long as their states have names
   Interactions now_;
 
+  [[no_unique_address]] typename detail::LayersOf<P, Pipeline>::type layered_;  // with a team
   using Brief = typename detail::BriefAgentsOf<P, Pipeline>::type;
   [[no_unique_address]] Brief brief_{protocol_};  // the agents, as long as they have brief words
   bool may_be_brief_ = false;

@@ -83,6 +83,23 @@ class MeetingPipeline {
   // The first `used` of them have taken place.
   void drop(std::size_t used) { next_ += used; }
 
+  // The meetings that have been drawn and not taken out; behind them the stream goes on.
+  std::span<const std::uint64_t> drawn() const { return {&meetings_[next_], end_ - next_}; }
+  // The stream behind those, for who draws from it in its place. There must be none.
+  Lanes::State& stream() {
+    CONCLAVE_CHECK(next_ == end_);
+    return lanes_.state();
+  }
+  // Goes on so many meetings further.
+  void skip(std::uint64_t meetings) {
+    while (meetings > 0) {
+      const std::uint64_t some = std::min<std::uint64_t>(meetings, upcoming().size());
+      drop(some);
+      meetings -= some;
+    }
+  }
+  const Source& source() const { return source_; }
+
  private:
   void refill() {
     std::copy(&meetings_[next_], &meetings_[end_], meetings_.data());

@@ -12,9 +12,9 @@
 
 #include <gtest/gtest.h>
 
+#include "conclave/base/jump.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/gpu/batch.hpp"
-#include "conclave/gpu/jump.hpp"
 #include "conclave/gpu/layers.hpp"
 #include "conclave/protocols/population/fratricide.hpp"
 #include "conclave/protocols/population/pll.hpp"
