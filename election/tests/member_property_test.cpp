@@ -82,7 +82,7 @@ TEST(Members, KeepOneLeaderPerTermAndOneLeaseThroughTwins) {
     leaders += verdict.leaders;
     stuck += verdict.needs_operator ? 1 : 0;
   }
-  EXPECT_LT(stuck, changing_clusters() / 5) << "in too many clusters an operator is needed";
+  EXPECT_LT(stuck, changing_clusters() / 4) << "in too many clusters an operator is needed";
   EXPECT_GT(admitted, changing_clusters()) << "too few processes have recovered";
   EXPECT_GT(replaced, changing_clusters() / 4) << "too few processes have been replaced";
   std::cout << leaders << " leaders, " << admitted << " recovered, " << replaced << " replaced\n";

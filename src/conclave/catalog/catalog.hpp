@@ -198,6 +198,7 @@ struct Verified {
   std::string_view start;
   std::optional<double>
       ticks_per_time{};  // of a network of reactions: interactions per unit of time
+  std::shared_ptr<const void> owner{};  // of the names, where they are those of a protocol file
 };
 
 // A search for a bad start, or of message passing for bad delays, wake-ups and identifiers. It uses
@@ -219,6 +220,7 @@ struct Searched {
   std::uint64_t trials = 0;
   bool is_complete = true;
   std::vector<ParameterValue> parameters{};
+  std::shared_ptr<const void> owner{};  // of their names, as of those of Verified
 };
 
 // An exploration: all schedules of a message-passing protocol on a few nodes.

@@ -261,14 +261,18 @@ void add_analyses(Entry& entry, const std::shared_ptr<const text::ProtocolText>&
     entry.verify = [text, run = all.verify_text](const VerifyRequest& request) {
       const auto compiled = compile_for(request.run, text);
       refuse_open(*compiled, "verify");
-      return run(request, *compiled);
+      Verified verified = run(request, *compiled);
+      verified.owner = compiled;
+      return verified;
     };
   }
   if (all.search_text != nullptr) {
     entry.search = [text, run = all.search_text](const SearchRequest& request) {
       const auto compiled = compile_for(request.run, text);
       refuse_open(*compiled, "search");
-      return run(request, *compiled);
+      Searched found = run(request, *compiled);
+      found.owner = compiled;
+      return found;
     };
   }
   if (all.rare_text != nullptr) {
