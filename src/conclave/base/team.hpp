@@ -19,8 +19,9 @@ class Team {
   // Calls work(member) on every member at once; returns when all calls have returned. `work` must
   // not throw.
   virtual void run(FunctionRef<void(unsigned)> work) = 0;
-  // One turn of a loop that waits for another member: short at first; later it leaves the processor
-  // to others.
+  // One turn of a loop that waits for another member: short at first; from long_turns on it leaves
+  // the processor to others, as the other member may have lost its own.
+  static constexpr unsigned long_turns = 4000;  // some tens of microseconds
   virtual void pause(unsigned turn) = 0;
 
   // Returns once all members have called it. What they wrote before, all of them see afterwards.

@@ -48,8 +48,7 @@ void ThreadTeam::serve(unsigned member) {
 }
 
 void ThreadTeam::pause(unsigned turn) {
-  constexpr unsigned short_turns = 4000;  // some tens of microseconds
-  if (turn >= short_turns) {
+  if (turn >= long_turns) {
     std::this_thread::yield();
   } else {
 #if defined(__x86_64__) || defined(__i386__)

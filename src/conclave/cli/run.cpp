@@ -213,7 +213,10 @@ Exit run_size(const RunOptions& options, const catalog::PreparedRun& prepared, b
   const bool is_interrupted = stop && writer.summary().trials() < trials;
   if (is_last || is_interrupted) writer.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  if (!execution.quiet) print_timing(writer.summary(), progress, steps, elapsed.count(), threads);
+  if (!execution.quiet) {
+    print_timing(writer.summary(), progress, steps, elapsed.count(),
+                 threads * progress.threads_per_trial);
+  }
   if (is_interrupted) {
     if (!execution.quiet)
       tell("interrupted: {} of {} trials, the first ones in trial order\n",

@@ -29,6 +29,7 @@ class Progress {
   std::atomic<std::uint64_t> trials_done = 0;
   std::atomic<double> interactions = 0;      // of finished and running trials; for display only
   std::atomic<std::uint64_t> effective = 0;  // of finished trials, by engines that jump
+  std::atomic<unsigned> threads_per_trial = 1;  // the most that a trial has used
 
   std::atomic<bool> shows_trials = false;  // whether `latest` is read
 
@@ -70,10 +71,10 @@ std::uint64_t available_memory();
 // threads, or a single trial, do not fit into memory.
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked, std::uint64_t memory);
-// What is left for each of so many trials at once, of the requested threads or one per processor.
-unsigned threads_per_trial(unsigned workers, std::optional<unsigned> asked);
-// The number of workers with the memory of this machine, which is asked for only where trials need much.
+// The same with the memory of this machine, which is asked for only where trials need much.
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked);
+// What is left for each of so many trials at once, of the requested threads or one per processor.
+unsigned threads_per_trial(unsigned workers, std::optional<unsigned> asked);
 
 }  // namespace conclave::experiment

@@ -162,7 +162,7 @@ class Agents : public detail::TallyHost<P> {
   // brief words, or a team of threads, make it quick.
   Interactions advance(Interactions budget, std::uint64_t chunk) {
     if constexpr (has_layers) {
-      if (layered_) {
+      if (layered_ && layered_->is_worth_it()) {
         const Interactions done = in_layers(budget);
         if (done > 0u) return done;
       }

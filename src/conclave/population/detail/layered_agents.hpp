@@ -96,7 +96,16 @@ class LayeredAgents {
     }
     team_.run([this](unsigned member) { work(member); });
     schedule = start_;
+    rest();
     return {done_, passed_, can_go_on_};
+  }
+
+  // Whether a call is worth it. Not where other processes have often taken the processors of members
+  // in the last one: then some chunks are left to one thread, more of them each time.
+  bool is_worth_it() {
+    if (rest_ == 0) return true;
+    --rest_;
+    return false;
   }
 
  private:
@@ -122,15 +131,24 @@ class LayeredAgents {
   struct Place {
     std::uint64_t layers = 0;  // those before this stretch
     std::uint64_t ready = 0;   // all are for this layer, as far as it knows
+    std::uint64_t long_waits = 0;
   };
 
   unsigned size() const { return static_cast<unsigned>(members_.size()); }
+
+  // After a call in which members often had to wait for long.
+  void rest() {
+    constexpr unsigned longest = 256;
+    const std::uint64_t rounds = done_ / interactions_per_round() + 1;
+    usual_rest_ = long_waits_ > 4 * rounds ? std::min(2 * usual_rest_ + 1, longest) : 0;
+    rest_ = usual_rest_;
+  }
 
   // --- by every member ---
 
   void work(unsigned me) {
     Member& own = *members_[me];
-    Lanes::State schedule = start_;
+    alignas(64) Lanes::State schedule = start_;  // as the kernels that draw from it want it
     for (unsigned i = 0; i < me; ++i) to_next_.advance(schedule);
     for (Place place; !is_over_;) {
       own.begin = schedule;
@@ -143,6 +161,7 @@ class LayeredAgents {
         if (me == 0) settle(stretch);
         team_.wait_for_all();
       }
+      if (me == 0) long_waits_ = place.long_waits;
     }
   }
 
@@ -177,6 +196,7 @@ class LayeredAgents {
   void wait_for(std::uint64_t layer, Place& place) {
     for (unsigned turn = 0; place.ready < layer; ++turn) {
       if (turn > 0) team_.pause(turn);
+      if (turn == Team::long_turns) ++place.long_waits;
       place.ready = ~std::uint64_t{0};
       for (const auto& member : members_) {
         place.ready = std::min(place.ready, member->ready.load(std::memory_order_acquire));
@@ -311,6 +331,10 @@ class LayeredAgents {
   std::uint64_t passed_ = 0;
   bool is_over_ = false;
   bool can_go_on_ = true;
+  std::uint64_t long_waits_ = 0;  // of member 0
+
+  unsigned rest_ = 0;        // so many calls are left to one thread
+  unsigned usual_rest_ = 0;
 };
 
 // Null where no team is used; nothing for others.
