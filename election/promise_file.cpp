@@ -140,8 +140,9 @@ std::string place_text(const FilePlace& place) {
                      place.device, place.inode, place.birth, place.lock_inode, place.lock_birth);
 }
 
-// The lock file holds the count of the newest state file. It is not synced: what a crash of the
-// machine can lose is the newest counts, and a smaller one distrusts fewer files, never the newest.
+// The lock file holds the count of the newest state file. Only its first count is synced: what a
+// crash of the machine can lose is the newest counts, and a smaller one distrusts fewer files, never
+// the newest. 0 in a new lock file, which may have inode and time of birth of one that was removed.
 std::uint64_t count_in(OpenFile& lock) {
   const std::string text = lock.read(32);
   std::uint64_t count = 0;
@@ -191,7 +192,7 @@ bool is_in_place(const FilePlace& written, std::uint64_t count, const FilePlace&
   FilePlace same = found;
   same.machine = written.machine;
   same.boot = written.boot;
-  return has_births && is_same_machine && same == written && count >= newest;
+  return has_births && is_same_machine && same == written && newest != 0 && count >= newest;
 }
 
 std::string promise_text(const MemberState& state, const PromiseOwner& owner,
@@ -352,6 +353,7 @@ void PromiseFile::replace(const std::string& path, const PromiseOwner& owner,
 
 void PromiseFile::store(const MemberState& state, bool is_proof) {
   const std::string fresh = path_ + ".new";
+  const bool is_first = count_in(*lock_) == 0;
   try {
     const std::unique_ptr<OpenFile> file = disk_->create(fresh);
     const FilePlace place = is_proof ? place_of(*file) : FilePlace{};
@@ -364,6 +366,7 @@ void PromiseFile::store(const MemberState& state, bool is_proof) {
   }
   folder_->sync();
   lock_->overwrite(fmt::format("{:020}\n", ++count_));
+  if (is_first) lock_->sync();
   state_ = state;
   is_proof_ = is_proof;
 }

@@ -27,8 +27,9 @@
 // left, and that this process has ended: it names the machine, the boot of its kernel, device,
 // inode and time of birth of this very file, and inode and time of birth of its lock file, which in
 // turn holds the `count` of the newest file. A copy has another inode or time of birth, a file that
-// was put aside and put back has a smaller count, and another machine another name. A file with
-// `place none`, or of format 2, proves nothing.
+// was put aside and put back has a smaller count, a lock file that was removed and made again has
+// no count, and another machine another name. A file with `place none`, or of format 2, proves
+// nothing.
 #pragma once
 
 #include <memory>

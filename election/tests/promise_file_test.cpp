@@ -371,7 +371,8 @@ TEST(PromisePlaces, AreEqualInAllThatTellsCopiesApart) {
   EXPECT_TRUE(is_in_place(place, 9, place, 9));
   EXPECT_TRUE(is_in_place(place, 10, place, 9)) << "the count was not written before a crash";
   EXPECT_FALSE(is_in_place(place, 8, place, 9)) << "an older file";
-  EXPECT_FALSE(is_in_place({}, 9, {}, 0)) << "no place";
+  EXPECT_FALSE(is_in_place(place, 9, place, 0)) << "a new lock file with the inode of the old one";
+  EXPECT_FALSE(is_in_place({}, 9, {}, 9)) << "no place";
   for (auto part : {&FilePlace::device, &FilePlace::inode, &FilePlace::birth,
                     &FilePlace::lock_inode, &FilePlace::lock_birth}) {
     FilePlace other = place;
