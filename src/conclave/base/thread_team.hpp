@@ -20,7 +20,7 @@ class ThreadTeam final : public Team {
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  bool is_used() const { return has_started_; }
+  bool has_worked() const { return call_.load(std::memory_order_relaxed) != 0; }
   unsigned size() override;
   void run(FunctionRef<void(unsigned)> work) override;
   void pause(unsigned turn) override;

@@ -106,8 +106,8 @@ struct NetworkSetting {
   std::string_view problem{};  // empty: election, with all knowing the leader in the end
 };
 
-// What one worker has for its trials: memory, kept from trial to trial, and a team of threads that
-// a single trial may use, unless it is null.
+// The means of one worker: memory, kept from trial to trial, and a team of threads that a single
+// trial may use, unless it is null.
 class Workspace {
  public:
   virtual ~Workspace() = default;
@@ -197,7 +197,7 @@ struct Verified {
   std::vector<ParameterValue> parameters;
   std::string_view start;
   std::optional<double>
-      ticks_per_time{};  // of a network of reactions: interactions per unit of time
+      ticks_per_time{};                 // of a network of reactions: interactions per unit of time
   std::shared_ptr<const void> owner{};  // of the names, where they are those of a protocol file
 };
 

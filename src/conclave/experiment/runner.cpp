@@ -81,7 +81,7 @@ class Pool {
         } else {
           run_many(trial, std::min(at_once, options_.trials - trial), *workspace);
         }
-        if (team.is_used()) progress_.threads_per_trial = team.size();
+        if (team.has_worked()) progress_.threads_per_trial = team.size();
       }
     } catch (...) {
       fail(std::current_exception());

@@ -27,8 +27,8 @@ class Progress {
   };
 
   std::atomic<std::uint64_t> trials_done = 0;
-  std::atomic<double> interactions = 0;      // of finished and running trials; for display only
-  std::atomic<std::uint64_t> effective = 0;  // of finished trials, by engines that jump
+  std::atomic<double> interactions = 0;         // of finished and running trials; for display only
+  std::atomic<std::uint64_t> effective = 0;     // of finished trials, by engines that jump
   std::atomic<unsigned> threads_per_trial = 1;  // the most that a trial has used
 
   std::atomic<bool> shows_trials = false;  // whether `latest` is read
@@ -74,7 +74,8 @@ unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
 // The same with the memory of this machine, which is asked for only where trials need much.
 unsigned worker_count(const catalog::PreparedRun& run, std::uint64_t trials,
                       std::optional<unsigned> asked);
-// What is left for each of so many trials at once, of the requested threads or one per processor.
+// The threads that are left for each of so many trials at once, of the requested ones or of one per
+// processor.
 unsigned threads_per_trial(unsigned workers, std::optional<unsigned> asked);
 
 }  // namespace conclave::experiment

@@ -292,7 +292,8 @@ class Agents : public detail::TallyHost<P> {
   void use_team_of([[maybe_unused]] const AgentMemory& memory) {
     if constexpr (has_layers) {
       Team* const team = memory.team();
-      if (team == nullptr || size() < detail::layers_from_agents || team->size() == 1) return;
+      if (team == nullptr || size() < detail::layers_from_agents) return;
+      if (team->size() < detail::layers_from_threads) return;
       use(*team, detail::LayerSizes::of(size(), team->size()));
     }
   }
@@ -394,7 +395,7 @@ class Agents : public detail::TallyHost<P> {
       const std::size_t done = until<ahead>(protocol, meetings, [&](Meeting meeting, std::size_t) {
         Packed& u = agents[meeting.initiator()];
         Packed& v = agents[meeting.responder()];
-        if (take_shortcut(protocol, u, v)) return false;
+        if (detail::take_shortcut(protocol, u, v)) return false;
         meet(protocol, tally, u, v);
         return is_over(watch, tally);
       });
@@ -419,20 +420,6 @@ class Agents : public detail::TallyHost<P> {
       if (is_last(Meeting{*word}, done)) return done;
     }
     return meetings.size();
-  }
-
-  // Whether the interaction was a frequent one, of which the tally need not be notified.
-  [[gnu::always_inline]] static bool take_shortcut([[maybe_unused]] const P& protocol,
-                                                   [[maybe_unused]] Packed& u,
-                                                   [[maybe_unused]] Packed& v) {
-    if constexpr (HasShortcut<P>) {
-      const auto next = protocol.shortcut(u, v);
-      if (next.applies == 0) return false;
-      u = next.u;
-      v = next.v;
-      return true;
-    }
-    return false;
   }
 
   // The general interaction.

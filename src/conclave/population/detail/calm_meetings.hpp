@@ -8,6 +8,7 @@
 #include <span>
 
 #include "conclave/base/random.hpp"
+#include "conclave/model/brief_words.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
 
@@ -38,6 +39,21 @@ template <class P, class Packed>
     protocol.fetch(Stored<P>::unpack(protocol, agents[soon.initiator()]),
                    Stored<P>::unpack(protocol, agents[soon.responder()]));
   }
+}
+
+// Whether the interaction was a frequent one, of which the tally need not be notified.
+template <class P, class Packed>
+[[gnu::always_inline]] inline bool take_shortcut([[maybe_unused]] const P& protocol,
+                                                 [[maybe_unused]] Packed& u,
+                                                 [[maybe_unused]] Packed& v) {
+  if constexpr (HasShortcut<P>) {
+    const auto next = protocol.shortcut(u, v);
+    if (next.applies == 0) return false;
+    u = next.u;
+    v = next.v;
+    return true;
+  }
+  return false;
 }
 
 // Carries out meetings until all are done or, if `watchful`, one changes the sum of words; returns

@@ -27,22 +27,25 @@
 #include "conclave/base/jump.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/base/team.hpp"
-#include "conclave/model/brief_words.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
 #include "conclave/model/trial.hpp"
+#include "conclave/population/detail/calm_meetings.hpp"
 #include "conclave/population/detail/schedule_layers.hpp"
 #include "conclave/population/detail/tally_host.hpp"
 #include "conclave/population/meeting_pipeline.hpp"
 
 namespace conclave::population::detail {
 
-// Smaller populations have too few interactions in a layer.
+// Smaller populations have too few interactions in a layer, and arranging them takes half of what
+// they take: fewer threads gain less than 1.3 (docs/explanation/performance.md).
 inline constexpr AgentCount layers_from_agents = AgentCount{1} << 19;
+inline constexpr unsigned layers_from_threads = 4;
 
 // Protocols whose tally can be notified of many interactions at once, on the complete graph.
 template <class P, class Pipeline>
-concept HasLayers = std::same_as<Pipeline, PairPipeline> && !MeetsFewStates<P> &&
+concept HasLayers =
+    std::same_as<Pipeline, PairPipeline> && !MeetsFewStates<P> &&
     CensusTallyOf<typename TallyFor<P>::type, P> && !has_milestones<typename TallyFor<P>::type>;
 
 // The team outlives it. Use by one thread, which is the team's member 0.
@@ -100,8 +103,8 @@ class LayeredAgents {
     return {done_, passed_, can_go_on_};
   }
 
-  // Whether a call is worth it. Not where other processes have often taken the processors of members
-  // in the last one: then some chunks are left to one thread, more of them each time.
+  // Whether a call is worth it. Not where other processes have often taken the processors of
+  // members in the last one: then some chunks are left to one thread, more of them each time.
   bool is_worth_it() {
     if (rest_ == 0) return true;
     --rest_;
@@ -120,9 +123,9 @@ class LayeredAgents {
     explicit Member(const LayerSizes& sizes) : layers(sizes) {}
 
     ScheduleLayers layers;
-    Lanes::State begin{};         // of the schedule at its stretch
-    bool is_arranged = true;      // its stretch
-    std::vector<Event> events;    // of the stretch that is executed
+    Lanes::State begin{};           // of the schedule at its stretch
+    bool is_arranged = true;        // its stretch
+    std::vector<Event> events;      // of the stretch that is executed
     std::uint32_t drawn_at = none;  // the first interaction in it that drew a random number
     // The last layer, of all stretches, for which others need not wait for this member.
     alignas(64) std::atomic<std::uint64_t> ready = 0;
@@ -176,15 +179,26 @@ class LayeredAgents {
     const Tally& tally = *tally_;
     Member& own = *members_[me];
     const std::uint64_t* const pairs = layers.pairs();
+    Packed* const agents = agents_.data();
+    Before* const log = log_.data();
+    const bool are_far = agents_.size_bytes() > far_above_bytes;
     for (std::uint32_t layer = 0; layer < layers.layers(); ++layer) {
       const std::uint64_t size_of_layer = layers.size(layer);
       const std::size_t first = layers.first(layer) + size_of_layer * me / size();
       const std::size_t end = layers.first(layer) + size_of_layer * (me + 1) / size();
-      for (std::size_t i = first; i < std::min(first + ahead, end); ++i) fetch(pairs[i]);
+      for (std::size_t i = first; i < std::min(first + ahead, end); ++i) {
+        __builtin_prefetch(agents + Meeting{pairs[i]}.initiator(), 1);
+        __builtin_prefetch(agents + Meeting{pairs[i]}.responder(), 1);
+      }
       wait_for(place.layers + layer, place);
       for (std::size_t i = first; i < end; ++i) {
-        fetch_agents<ahead>(agents_.data(), &pairs[i], agents_.size_bytes() > far_above_bytes);
-        interact(protocol, tally, Meeting{pairs[i]}, i, layers.numbers(), own);
+        fetch_agents<ahead>(agents, &pairs[i], are_far);
+        Packed& u = agents[Meeting{pairs[i]}.initiator()];
+        Packed& v = agents[Meeting{pairs[i]}.responder()];
+        log[i] = {u, v};
+        if (!take_shortcut(protocol, u, v)) {
+          interact(protocol, tally, u, v, layers.numbers()[i], own);
+        }
       }
       own.ready.store(place.layers + layer + ScheduleLayers::latency, std::memory_order_release);
     }
@@ -204,36 +218,20 @@ class LayeredAgents {
     }
   }
 
-  void fetch(std::uint64_t word) const {
-    __builtin_prefetch(agents_.data() + Meeting{word}.initiator(), 1);
-    __builtin_prefetch(agents_.data() + Meeting{word}.responder(), 1);
-  }
-
-  [[gnu::always_inline]] void interact(const P& protocol, const Tally& tally, Meeting pair,
-                                       std::size_t place, const std::uint32_t* numbers,
-                                       Member& own) {
-    Packed& u = agents_[pair.initiator()];
-    Packed& v = agents_[pair.responder()];
-    log_[place] = {u, v};
-    if constexpr (HasShortcut<P>) {
-      const auto next = protocol.shortcut(u, v);
-      if (next.applies != 0) {
-        u = next.u;
-        v = next.v;
-        return;
-      }
-    }
+  [[gnu::always_inline]] static void interact(const P& protocol, const Tally& tally, Packed& u,
+                                              Packed& v, std::uint32_t number, Member& own) {
     NoticedChoice choice;
     const State old_u = Stored<P>::unpack(protocol, u);
     const State old_v = Stored<P>::unpack(protocol, v);
     State new_u = old_u;
     State new_v = old_v;
     protocol.interact(new_u, new_v, choice);
-    if (choice.is_asked) [[unlikely]] own.drawn_at = std::min(own.drawn_at, numbers[place]);
+    if (choice.is_asked) [[unlikely]]
+      own.drawn_at = std::min(own.drawn_at, number);
     u = Stored<P>::pack(protocol, new_u);
     v = Stored<P>::pack(protocol, new_v);
     if (tally.is_counted(old_u, old_v, new_u, new_v)) {
-      own.events.push_back({numbers[place], old_u, old_v, new_u, new_v});
+      own.events.push_back({number, old_u, old_v, new_u, new_v});
     }
   }
 
@@ -276,21 +274,35 @@ class LayeredAgents {
 
   void notify(const Event& event) { tally_->replace(event.u, event.v, event.new_u, event.new_v); }
 
-  // Of events before the interaction with the number `end`; returns how many interactions there are
-  // up to the watched event, or `end`.
+  // Notifies the tally of events before the interaction with the number `end`. Returns how many
+  // interactions there are up to the watched event, or `end`.
   std::uint32_t notify_in_order(std::uint32_t end) {
-    events_.clear();
-    for (const auto& member : members_) {
-      const auto middle = static_cast<std::ptrdiff_t>(events_.size());
-      events_.insert(events_.end(), member->events.begin(), member->events.end());
-      std::ranges::inplace_merge(events_, events_.begin() + middle, {}, &Event::number);
-    }
+    put_in_order();
     for (const Event& event : events_) {
       if (event.number >= end) break;
       notify(event);
       if (has_happened<P>(watch_, *tally_)) return event.number + 1;
     }
     return end;
+  }
+
+  // Those of all members, which have put theirs in order.
+  void put_in_order() {
+    events_.clear();
+    std::vector<std::ptrdiff_t> ends{0};
+    for (const auto& member : members_) {
+      events_.insert(events_.end(), member->events.begin(), member->events.end());
+      ends.push_back(static_cast<std::ptrdiff_t>(events_.size()));
+    }
+    const auto begin = events_.begin();
+    const std::size_t runs = members_.size();
+    for (std::size_t width = 1; width < runs; width *= 2) {
+      for (std::size_t run = 0; run + width < runs; run += 2 * width) {
+        std::ranges::inplace_merge(begin + ends[run], begin + ends[run + width],
+                                   begin + ends[std::min(run + 2 * width, runs)], {},
+                                   &Event::number);
+      }
+    }
   }
 
   // The interactions from the number `end` on.
@@ -318,10 +330,10 @@ class LayeredAgents {
   Jump to_next_;  // stretch
   Jump over_;     // those of the other members
   std::vector<std::unique_ptr<Member>> members_;
-  std::vector<Before> log_;     // of the stretch that is executed: the agents before
-  std::vector<Event> events_;   // of all members, in order
+  std::vector<Before> log_;    // of the stretch that is executed: the agents before
+  std::vector<Event> events_;  // of all members, in order
 
-  // Of the call of `run`. Member 0 writes to it between two barriers.
+  // The call of `run`. Member 0 writes to it between two barriers.
   Tally* tally_ = nullptr;
   Watch watch_ = Watch::convergence;
   std::span<Packed> agents_;
@@ -333,7 +345,7 @@ class LayeredAgents {
   bool can_go_on_ = true;
   std::uint64_t long_waits_ = 0;  // of member 0
 
-  unsigned rest_ = 0;        // so many calls are left to one thread
+  unsigned rest_ = 0;  // so many calls are left to one thread
   unsigned usual_rest_ = 0;
 };
 
@@ -343,6 +355,7 @@ template <class P, class Pipeline>
 struct LayersOf : std::type_identity<NoLayers> {};
 template <class P, class Pipeline>
   requires HasLayers<P, Pipeline>
-struct LayersOf<P, Pipeline> : std::type_identity<std::unique_ptr<LayeredAgents<P>>> {};
+struct LayersOf<P, Pipeline> : std::type_identity<std::unique_ptr<LayeredAgents<P>>> {
+};
 
 }  // namespace conclave::population::detail

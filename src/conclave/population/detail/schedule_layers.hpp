@@ -25,20 +25,22 @@
 
 namespace conclave::population::detail {
 
-// What of a schedule is arranged at a time. The table must lie in the second cache, and a layer
-// must keep all threads busy for a microsecond.
+// How much of a schedule is arranged at a time. The table must lie in the second cache, and a layer
+// must keep all threads busy for a microsecond; the more interactions a window has, the more of
+// them wait for another layer: from a twentieth with up to 4 threads to a quarter with more than 8.
 struct LayerSizes {
   std::uint32_t stamps;   // a power of two
-  std::uint32_t window;   // interactions; some twentieth of them wait for another layer
+  std::uint32_t window;   // interactions
   std::uint32_t stretch;  // words of the schedule; a multiple of `block`
 
   static constexpr std::uint32_t block = 512;  // words drawn at a time
 
   static LayerSizes of(AgentCount n, unsigned threads) {
-    const std::uint32_t most = threads <= 4 ? 1u << 18 : threads <= 8 ? 1u << 19 : 1u << 20;
+    const std::uint32_t most = threads <= 8 ? 1u << 18 : 1u << 20;
+    const std::uint32_t agents_per_pair = threads <= 4 ? 160 : threads <= 8 ? 80 : 40;
     const auto stamps = static_cast<std::uint32_t>(std::min<AgentCount>(std::bit_ceil(n), most));
     const auto agents = static_cast<std::uint32_t>(std::min<AgentCount>(n, stamps));
-    const std::uint32_t window = std::max(1u, agents / 160);
+    const std::uint32_t window = std::max(1u, agents / agents_per_pair);
     return {stamps, window, std::clamp(window * 100 / block * block, block, 1u << 17)};
   }
 };
