@@ -188,6 +188,16 @@ class CertifiedHolding(unittest.TestCase):
             for name in ("claims.md", "claims-ppl.md"):
                 self.assertIn(ppl_holding.scientific(bound), page(name), f"docs/{name}, n = {n}")
 
+    def test_is_above_the_promise_and_just_below_every_estimate_at_the_constants_of_the_paper(self):
+        stored = (ROOT / "experiments" / "rare" / "ppl.jsonl").read_text().splitlines()
+        rows = [row for row in map(json.loads, stored) if set(row["params"]) <= {"N", "c"}]
+        self.assertEqual(len(rows), 34)
+        for row in rows:
+            n, c = row["n"], row["params"].get("c", 1)
+            bound = ppl_holding.logarithm(ppl_holding.holding(n, *ppl_holding.paper(n, c)))
+            self.assertTrue((10 * c + 1) * math.log(n) < bound < row["ln_low"], (n, c))
+            self.assertLess(row["ln_holding"] - bound, 6.2, (n, c))
+
     def test_is_below_the_exact_holding_times_of_three_agents(self):
         for constants in ((14, 2, 3), (12, 3, 12)):
             options = [word for name, value in zip(("t_max", "t_virus", "t_emit"), constants)
