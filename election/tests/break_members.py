@@ -191,7 +191,8 @@ MUTANTS = [
      ".recovers = {{file && !is_in_place && !options.is_first_start}},",
      "file && file->has_existed() && !is_in_place", TWINS),
     ("believes a file that was copied or put back",
-     "return {{has_births && is_same_machine && same == written && newest != 0 && count >= newest}};",
+     "return {{has_births && is_same_machine && same == written && newest != 0 && "
+     "count >= newest}};",
      "true", TWINS),
     ("puts a file in place before its contents are on the disk",
      "{{file->sync()}};\n    disk_->rename(fresh, path_);",
