@@ -141,8 +141,9 @@ std::string place_text(const FilePlace& place) {
 }
 
 // The lock file holds the count of the newest state file. Only its first count is synced: what a
-// crash of the machine can lose is the newest counts, and a smaller one distrusts fewer files, never
-// the newest. 0 in a new lock file, which may have inode and time of birth of one that was removed.
+// crash of the machine can lose is the newest counts, and a smaller one distrusts fewer files,
+// never the newest. 0 in a new lock file, which may have inode and time of birth of one that was
+// removed.
 std::uint64_t count_in(OpenFile& lock) {
   const std::string text = lock.read(32);
   std::uint64_t count = 0;
