@@ -454,6 +454,15 @@ def disjoint(n, size):
     return log_choose(n - 1 - size, size) - log_choose(n - 1, size)
 
 
+def avoided(n, draws, others):
+    """ln P(none of so many draws, with repetition, is one of `others` independent ones of n)."""
+    law = {0: 1.0}  # different ones among the draws so far
+    for _ in range(draws):
+        law = {k: law.get(k, 0.0) * k / n + law.get(k - 1, 0.0) * (n - k + 1) / n
+               for k in range(1, max(law) + 2)}
+    return log(math.fsum(p * math.exp(others * log1p(-k / n)) for k, p in law.items()))
+
+
 KMPP = [
     Inequality("Lemma 2", "C(n,2) n^-4 <= n^-2", lambda n: log((n - 1) / 2) - 3 * log(n),
                lambda n: -2 * log(n)),
@@ -465,6 +474,14 @@ KMPP = [
     Inequality("Lemma 6", "5n/2^(k+3) <= m_0 = 10 * 2^k ceil(n/4^k)/16, k = rho - 1",
                lambda n: log(5 * n) - (rho(n) + 2) * log(2),
                lambda n: log(ceil(left_over(n)) / 16 * 10) + (rho(n) - 1) * log(2), 16384),
+    Inequality("Lemma 6", "P(a referee is not in top) <= 15/16, k = rho - 1",
+               lambda n: log1p(-left_over(n) / 4 / n), lambda n: log(15 / 16), 16384, "mistake"),
+    Inequality("Lemma 6", "P(20 referees with repetition are free) <= (1 - 1/n)^(20 m_0), k = 1",
+               lambda n: avoided(n, 20, 20 * n / 64), lambda n: 20 * 20 * n / 64 * log1p(-1 / n),
+               16384, "mistake"),
+    Inequality("Lemma 6", "P(20 different referees are free) <= (1 - 1/n)^(20 m_0), k = 1",
+               lambda n: 20 * n / 64 * log1p(-20 / n), lambda n: 20 * 20 * n / 64 * log1p(-1 / n),
+               16384),
     Inequality("Lemma 6", "(15/16) ceil(n/4^(k-1)) <= (15/2) n/4^k",
                lambda n: log(15 / 16 * ceil(4 * left_over(n))), lambda n: log(7.5 * left_over(n)),
                16384),

@@ -6,7 +6,7 @@ Usage: ppl_holding.py [N [T_MAX T_VIRUS T_EMIT]]   (default: 64 agents and the p
 Probabilities of failure are bounded from above by fractions of integers: every step is an
 inequality between them, and where a fraction is shortened it is rounded up. No trial, estimate or
 floating-point number enters a bound; floating point only chooses parameters of which all are valid.
-The argument, step by step, is in docs/claims-ppl.md.
+The argument, step by step, is in docs/explanation/claims-ppl.md.
 """
 import math
 import sys
@@ -126,6 +126,11 @@ def holding(n, t_max, t_virus, t_emit, start="S"):
     timeout, suicide, once = failures(n, t_max, t_virus, t_emit, start)
     rate = timeout + suicide / (n * t_emit)
     return max(1 - once, 0) ** 2 / (2 * rate)
+
+
+def logarithm(value):
+    """ln of a positive fraction, rounded down to two digits."""
+    return math.floor(100 * (math.log(value.numerator) - math.log(value.denominator)) - 1e-6) / 100
 
 
 def scientific(value, up=False):

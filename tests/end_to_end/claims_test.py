@@ -6,6 +6,7 @@ Usage: claims_test.py BINARY [unittest arguments]
 import collections
 import contextlib
 import io
+import itertools
 import json
 import lzma
 import math
@@ -90,6 +91,13 @@ class ExactTails(unittest.TestCase):
         return math.fsum(law.values())
 
 
+    def test_of_two_samples_without_a_common_one_are_sums_over_all_samples(self):
+        samples = [set(each) for each in itertools.product(range(4), repeat=2)]
+        others = [set(each) for each in itertools.product(range(4), repeat=3)]
+        apart = sum(not one & other for one in samples for other in others) / 4 ** 5
+        self.assert_log(inequalities.avoided(4, 2, 3), apart)
+
+
 class Inequalities(unittest.TestCase):
     def test_fail_where_a_kind_of_failure_is_named_and_only_there(self):
         for name, entries in inequalities.PAPERS.items():
@@ -110,7 +118,13 @@ class Inequalities(unittest.TestCase):
         for name, place, repair in (
                 ("errata-pll.md", "L_2", "LateLeaderWithHeadOutlivesTheFirstOne"),
                 ("errata-electleader.md", "D.5, D.8", "become recipients first"),
-                ("errata-kmpp.md", "Lemma 3", "RequestsMayWaitForTwoDecisions")):
+                ("errata-kmpp.md", "Lemma 3", "RequestsMayWaitForTwoDecisions"),
+                ("errata-kmpp.md", "Lemma 6", "15/16"),
+                ("errata-kmpp.md", "F1. A reading", "The order that the paper excludes"),
+                ("errata-kmpp.md", "F2. The prose against Alg 3", "is right"),
+                ("errata-prl.md", "Lemma 10 [text]", "LemmaTenNeedsTheCeiling"),
+                ("errata-pll.md", "L2. Line 46", "only if it has lost its lead by line 47"),
+                ("errata-pll.md", "Lemma 13", "A misprint")):
             self.assertIn(place, page(name))
             self.assertIn(repair, page(name))
 
@@ -173,6 +187,16 @@ class CertifiedHolding(unittest.TestCase):
             self.assertGreater(bound, n ** 11)
             for name in ("claims.md", "claims-ppl.md"):
                 self.assertIn(ppl_holding.scientific(bound), page(name), f"docs/{name}, n = {n}")
+
+    def test_is_above_the_promise_and_just_below_every_estimate_at_the_constants_of_the_paper(self):
+        stored = (ROOT / "experiments" / "rare" / "ppl.jsonl").read_text().splitlines()
+        rows = [row for row in map(json.loads, stored) if set(row["params"]) <= {"N", "c"}]
+        self.assertEqual(len(rows), 34)
+        for row in rows:
+            n, c = row["n"], row["params"].get("c", 1)
+            bound = ppl_holding.logarithm(ppl_holding.holding(n, *ppl_holding.paper(n, c)))
+            self.assertTrue((10 * c + 1) * math.log(n) < bound < row["ln_low"], (n, c))
+            self.assertLess(row["ln_holding"] - bound, 6.2, (n, c))
 
     def test_is_below_the_exact_holding_times_of_three_agents(self):
         for constants in ((14, 2, 3), (12, 3, 12)):
@@ -257,6 +281,12 @@ def claims():
     return found
 
 
+def errata(name):
+    """The errata that `describe` lists of a protocol, of kmpp those of kmpp-async."""
+    name = "kmpp-async" if name == "kmpp" else name
+    return json.loads(conclave("describe", name, "--format", "json")[1])["errata"]
+
+
 KINDS = "every n", "these n", "exact", "measured", "refuted", "argued"
 
 
@@ -287,11 +317,46 @@ class Claims(unittest.TestCase):
                 if row[3].startswith(("these n", "refuted")):
                     self.assertRegex(row[4], "`|^as |findings.md", row)
 
+    def test_refer_to_rows_that_have_what_they_refer_to(self):
+        """A row that says `as Lemma 3` borrows the command, so it must stand on the same ground."""
+        for rows in claims().values():
+            grounds = {row[0]: row[3].split(":")[0] for row in rows}
+            for row in rows:
+                if match := re.fullmatch(r"as (.+)", row[4]):
+                    alike = [place for place in grounds if place.startswith(match[1])]
+                    self.assertTrue(alike or match[1] == "these", row)
+                    self.assertNotIn("every n", [grounds[place] for place in alike], row)
+
+    def test_for_every_n_are_those_of_the_prover(self):
+        """The prover's own tests hold that it proves each of its lemmas."""
+        for name in ("pll", "ppl", "prl"):
+            theory = (ROOT / "src" / "conclave" / "prove" / "theories" / f"{name}.cpp").read_text()
+            proved = set(re.findall(r'\(lemma "(Lemma \d+)"', theory))
+            if name == "prl":
+                proved -= {"Lemma 5", "Lemma 6", "Lemma 8"}  # of these two neighbours only
+            rows = {row[0] for row in claims()[name] if row[3] == "every n"}
+            self.assertEqual(rows, proved, name)
+
+    def test_that_are_refuted_are_among_the_errata_of_describe(self):
+        for name, rows in claims().items():
+            places = " ".join(each["place"] for each in errata(name))
+            for row in rows:
+                if row[3].startswith("refuted"):
+                    place = row[0].split(",")[0]
+                    self.assertRegex(places, rf"{place}\b", f"{name} lacks {place}")
+
+    def test_and_errata_of_describe_are_on_the_pages(self):
+        for name in ("pll", "pll-sym", "ppl", "prl", "electleader"):
+            for each in errata(name):
+                self.assertRegex(page(f"errata-{name}.md"), rf"\b{each['id']}\b", each)
+        for name in ("kmpp-async", "kmpp-sync"):
+            for each in errata(name):
+                self.assertRegex(page("errata-kmpp.md"), rf"\*\*{each['id']}\.", each)
+
     def test_of_electleader_are_proved_where_its_theorem_speaks(self):
         for row in claims()["electleader"]:
             if row[0].startswith(("Lemma 6", "Lemma F", "Observations F")):
                 self.assertNotRegex(" ".join(row[2:]), r"n = 2\b", row)
-
 
     def test_include_bounds_of_introductions_and_inner_claims(self):
         named = {(name, row[0], row[1]) for name, rows in claims().items() for row in rows}

@@ -99,6 +99,7 @@ class PllOver {
       Erratum{"L13", "Lemma 13",
               "not exactly half of the leaders that flip with a leader survive: one that ticks as "
               "initiator with v_l does, and v_l resigns; the lemma holds"},
+      Erratum{"L14", "Lemma 1", "printed 2 ceil(n'/n) t; must be 2 ceil(n/n') t, as in its proof"},
   };
   static constexpr std::array steps{
       PseudocodeStep{

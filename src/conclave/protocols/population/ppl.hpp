@@ -124,6 +124,9 @@ class PplOver : public detail::PplPacking<PplOver<Values>> {
       Erratum{"P16", "Section 4",
               "safe: exactly one leader, timer_L >= t_max/2 everywhere, and the leader is shielded "
               "with timer_I >= t_emit/2 or there is no virus"},
+      Erratum{"P17", "Lemmas 18, 20",
+              "failures of O(1/N), and those of Corollary 21, follow for N polynomial in n only; "
+              "O(1/n) is enough for Lemma 22"},
   };
   static constexpr std::array steps{
       PseudocodeStep{"1", "both agents' timer_L become the larger of the two minus 1", "timer_L"},

@@ -45,6 +45,7 @@ inline constexpr std::array errata{
     Erratum{"4", "Protocol 4, line 9",
             "delayTimer does not go below 0; as printed, all-dormant agents at 0 sleep for ever "
             "(reading=negative-delay)"},
+    Erratum{"10", "Lemma 6.3", "printed O(n log n) interactions; its proof gives O((n^2/r) log n)"},
     Erratum{"11", "Protocol 8, line 4",
             "the agent in leader election becomes a recipient, not the other (other-recipient)"},
     Erratum{"12", "Appendix D.2",
@@ -67,12 +68,16 @@ inline constexpr std::array errata{
     Erratum{"46", "Appendix B",
             "derandomized identifiers wait for 2 * 3 lg n coins, else all may tie "
             "(early-identifier)"},
+    Erratum{"50", "Lemma E.5",
+            "in c m log m interactions the counter c log m of an agent of 2m - 1 has run out with "
+            "probability 0.56 only (m = 32, c = 33); 2c m log m are enough"},
     Erratum{"51", "Lemma D.9",
             "an agent is in 2f' ln n of f' n ln n interactions on average, the proof says f' ln n; "
             "c_sleep = 3f' must be 6f'"},
     Erratum{"52", "Lemma A.1",
             "the same factor 2 in (1), and (3) fails for alpha < 9.74; the "
             "lemma holds"},
+    Erratum{"53", "Abstract, Section 1", "r = log^2 n gives 2^O(log^5 n) states, not 2^O(log^3 n)"},
     Erratum{"59", "Lemmas D.5, D.8",
             "agents in leader election are counted as recipients, but get neither badge nor label "
             "before they are; O(n log n) more interactions repair it"},
