@@ -49,8 +49,7 @@ Interactions AdaptiveEngine::advance(Interactions budget, std::uint64_t most_wor
     if (counts_) {
       work += step_counts(budget - done, horizon - done);
     } else {
-      work += agents_ ? step_agents(budget - done, most_work - work)
-                      : step_directly(budget - done, most_work - work);
+      work += agents_ ? step_agents(budget - done) : step_directly(budget - done, most_work - work);
     }
   }
   return now() - before;
@@ -83,11 +82,12 @@ void AdaptiveEngine::begin_small_network(const detail::Species& species,
   set_next_look();
 }
 
-std::uint64_t AdaptiveEngine::step_agents(Interactions budget, std::uint64_t most_work) {
-  const std::uint64_t most = std::min({most_work, until_next_look(), interactions_per_chunk});
-  agents_->advance_a_chunk(std::min<Interactions>(budget, most), budget);
+std::uint64_t AdaptiveEngine::step_agents(Interactions budget) {
+  const Interactions before = now();
+  agents_->advance_a_chunk(std::min<Interactions>(budget, until_next_look()), budget);
+  const std::uint64_t done = (now() - before).as_uint64().value();
   if (!has_stopped() && until_next_look() == 0) use_counts();
-  return std::max<std::uint64_t>(1, most);
+  return std::max<std::uint64_t>(1, done);
 }
 
 std::uint64_t AdaptiveEngine::step_counts(Interactions budget, Interactions horizon) {

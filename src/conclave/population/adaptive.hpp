@@ -92,7 +92,7 @@ class AdaptiveEngine {
 
   // Up to the next look; all return about how much work it was. Where they look follows from the
   // run alone, not from how it is cut into pieces of work.
-  std::uint64_t step_agents(Interactions budget, std::uint64_t most_work);
+  std::uint64_t step_agents(Interactions budget);
   std::uint64_t step_counts(Interactions budget, Interactions horizon);
   std::uint64_t step_directly(Interactions budget, std::uint64_t most_work);
 
