@@ -542,7 +542,7 @@ class Search(unittest.TestCase):
             output = process.communicate(timeout=60)[0]
             self.assertEqual(process.returncode, 130)
             if form == "text":
-                self.assertRegex(output, r"^interrupted; the worst of \d+ starts")
+                self.assertRegex(output, r"^interrupted; the worst of \d+ initial")
                 self.assertIn("biased upwards", output)
                 continue
             found = json.loads(output)
