@@ -307,7 +307,7 @@ void Service::report_recovery() {
     sentence = fmt::format("waiting as incarnation {} ({}): {} other members must record it", name,
                            why, view.needed);
   if (view.is_blank)
-    sentence = fmt::format("waiting for the list of members ({}), which a leader tells", why);
+    sentence = fmt::format("waiting for the list of members ({}) from a leader", why);
   if (view.needed == nobody)
     sentence = "waiting for ever: the only member of this cluster has lost its state file, and "
                "nobody else remembers (conclave cluster restore)";

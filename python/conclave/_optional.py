@@ -1,4 +1,4 @@
-"""Packages that only some functions need: a sentence where one is missing."""
+"""Packages that only some functions need: an error that names a missing one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def needed(package: str, what: str) -> Any:
-    """The package; an ImportError that says who needs it and how to get it."""
+    """The package; an ImportError that names who needs it and how to get it."""
     try:
         return importlib.import_module(package)
     except ImportError:

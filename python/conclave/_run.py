@@ -89,11 +89,11 @@ class Run:
         return int(self._trials.not_converged) == 0
 
     def csv(self) -> str:
-        """The rows as `--format csv` prints them; after an interrupt a last line says so."""
+        """The rows as `--format csv` prints them; after an interrupt a last line reports it."""
         return str(self._trials.csv(True))
 
     def jsonl(self) -> str:
-        """The rows as `--format jsonl` prints them; after an interrupt the last row says so."""
+        """The rows as `--format jsonl` prints them; after an interrupt the last row reports it."""
         return str(self._trials.jsonl(True))
 
     def json(self) -> str:
@@ -282,9 +282,9 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     >>> import conclave as cv
     >>> cv.run("pll", n=1000, trials=2).csv().splitlines()[1][:30]
     'pll,agents,1000,clean,1,0,true'
-    >>> cv.run("pll", n=1000, init="cleen")
+    >>> cv.run("pll", n=1000, init="cle")
     Traceback (most recent call last):
-    conclave.Error: unknown start of pll 'cleen' (did you mean 'clean'?); known: clean
+    conclave.Error: unknown initial configuration of pll 'cle' (did you mean 'clean'?); known: clean
     """
     given = dict(locals())
     del given["protocol"], given["max_file_size"]
@@ -296,7 +296,7 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     ends = any(kind in ("limit", "horizon") and name in options
                for name, kind in _words.kinds().items())
     if chosen.runs_for_ever and not ends:
-        raise _core.Error(f"{chosen.name} has no stop condition: give until=..., or say who leads")
+        raise _core.Error(f"{chosen.name} has no stop condition: give until=... or `leader`")
     prepared = _core.prepare(chosen.core, options)
     if not quiet:
         for warning in prepared.warnings:

@@ -45,7 +45,7 @@ class EngineTest:
 @dataclasses.dataclass(frozen=True)
 class Verification:
     """The answer of `conclave verify`. Times are in interactions, with a certified relative error;
-    `exactly` is the mean from the start as a fraction (`exact=True`)."""
+    `exactly` is the mean from `init` as a fraction (`exact=True`)."""
 
     protocol: str
     n: int
@@ -140,9 +140,9 @@ def search(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *,
            param: Mapping[str, Any] | None = None, graph: Any = None, budget: Any = None,
            objective: str | None = None, seed: Any = 1, max_interactions: Any = None,
            max_file_size: Any = None) -> Found:
-    """Looks for the initial configuration that takes longest, as `conclave search` does.
+    """Searches for the initial configuration that takes longest, as `conclave search` does.
 
-    Of message passing it searches for the worst adversary, by `objective`: "time" or "messages".
+    In message passing it searches for the worst adversary, by `objective`: "time" or "messages".
     """
     allow_files(max_file_size)
     chosen = find(protocol)

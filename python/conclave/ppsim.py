@@ -546,7 +546,7 @@ class Simulation:
         self._begin(self._init)
 
     def set_config(self, config: Any) -> None:
-        """Puts the agents into other states; time goes on."""
+        """Sets the states of the agents; time continues."""
         if not isinstance(config, Mapping):
             config = {state: int(config[place]) for place, state in enumerate(self.state_list)}
         self.n = sum(config.values())

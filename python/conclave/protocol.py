@@ -205,7 +205,7 @@ class _OpenRule:
     """A rule with too many states for a table: pairs are asked for when they first interact.
 
     A state is a number that follows from its `repr` alone, so that trials do not depend on the
-    order in which states appear; its highest bit says whether it leads."""
+    order in which states appear; its highest bit is set if it leads."""
 
     def __init__(self, name: str, table: _Table, leads: Callable[[State], bool]) -> None:
         self._name, self._table, self._leads = name, table, leads
@@ -235,7 +235,7 @@ class _OpenRule:
 
 
 class _Names:
-    """A name of a text for every state, readable where the state is a word."""
+    """A name in a protocol file for every state, readable where the state is a word."""
 
     def __init__(self) -> None:
         self.of: dict[Hashable, str] = {}
@@ -364,12 +364,12 @@ class Protocol:
         return self._open_rule is not None and self._leader is None
 
     def core_with(self, stop: str | None, init: Mapping[str, int] | None = None) -> Any:
-        """The compiled protocol with another stop condition, and with a start called `given` that
-        has these agents, by the names of their states. Those of the catalog keep theirs."""
+        """The compiled protocol with another stop condition, and with an initial configuration
+        `given` of these agents, by the names of their states. Those of the catalog keep theirs."""
         if self._open_rule is not None:
             return self._open_core(stop, init)
         if init is not None:
-            self._refuse_if_listed("a start")
+            self._refuse_if_listed("an initial configuration")
             return _core.text(os.path.basename(self.name), self.text(stop, init))
         if stop not in self._cores:
             self._refuse_if_listed("a stop condition")
@@ -391,11 +391,11 @@ class Protocol:
     def _refuse_if_listed(self, what: str) -> None:
         if self.is_listed:
             raise _core.Error(f"{self.name} has {what} of its own; others are for protocols "
-                              "written as text or in Python")
+                              "in protocol files or in Python")
 
     def text(self, stop: str | None = None, init: Mapping[str, int] | None = None) -> str:
         """The protocol as a file of conclave, what a `.pp`, `.rules` or `.crn` file would hold."""
-        self._refuse_if_listed("a text")
+        self._refuse_if_listed("a protocol file")
         if self._open_rule is not None:
             raise _core.Error(f"{self.name} reaches more than {MOST_STATES} states, too many for a "
                               "file that lists interactions; a file with fields may have 2^64")
@@ -529,14 +529,13 @@ class Protocol:
         return self._names.objects.get(name, name)
 
     def give(self, options: dict[str, Any], init: Mapping[State, int]) -> None:
-        """Lets a run start from this configuration."""
+        """Makes a run begin with this configuration."""
         self._add_states(state for state in init)
         given = [(self.name_of(state), int(count)) for state, count in init.items() if count]
         options["given"], options["given_label"] = given, label(given)
 
     def core_starting(self, options: dict[str, Any]) -> Any:
-        """For exact answers, which are about a start with a name: a configuration that was given
-        becomes one."""
+        """For exact answers, which need a named initial configuration: counts get a name."""
         given = options.pop("given", None)
         if given is None:
             return self.core

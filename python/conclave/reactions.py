@@ -71,7 +71,7 @@ class Species(Molecules):
 
 
 class Reaction:
-    """Reactants and products with a rate, and a second rate where it goes both ways."""
+    """Reactants and products with a rate, and a second rate if it is reversible."""
 
     def __init__(self, reactants: Molecules, products: Molecules,
                  rate: Fraction = Fraction(1), reverse_rate: Fraction | None = None) -> None:

@@ -74,7 +74,7 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
     keywords are the options of `conclave sweep`; with `dry_run=True` nothing is stored, and the
     result is a list with a dict per cell: its trials, and how long one of them takes, judging by
     the first. `plot` is a picture of the growth, with the laws that fit best or those of `law`,
-    and `Results.growth` says what comes of them.
+    and `Results.growth` returns the fits.
 
     >>> import conclave as cv, tempfile, os
     >>> plan = {"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20]}}

@@ -198,7 +198,7 @@ class Simulation:
         return ax
 
     def copy(self) -> Simulation:
-        """One that goes on exactly as this one does, the state of all generators included. It takes
+        """A copy with the same future: the state of all generators is included. It takes
         time and memory for the agents, or for the states where they are counted, whatever the time
         that was simulated."""
         other = object.__new__(Simulation)

@@ -202,7 +202,7 @@ def test_protocols_of_the_catalog():
         sim.run_until("silent")
     with pytest.raises(cv.Error, match="cannot be stepped through"):
         cv.Simulation("flooding", n=10)
-    with pytest.raises(cv.Error, match="does not say who leads"):
+    with pytest.raises(cv.Error, match="does not define who leads"):
         cv.Simulation(EPIDEMIC, {"S": 10}).inject("kill-leaders")
     with pytest.raises(cv.Error, match="expected a number"):
         sim.run(until="soon")

@@ -221,7 +221,7 @@ class OwnProtocols(unittest.TestCase):
             self.assertIn("warning: my.pp:4:1: this rule never applies",
                           conclave("run", str(path), "--n", "10").stderr)
         for words, sentence in (((self.path("epidemic"), "--fault", "kill-leaders@1"),
-                                 "epidemic.pp does not say who leads"),
+                                 "epidemic.pp does not define who leads"),
                                 (("no.pp",), "cannot read 'no.pp'"), (("./",), "it is a folder"),
                                 ((self.path("epidemic"), "--init", "on"), "did you mean 'one'?")):
             result = conclave("run", *words, "--n", "10")

@@ -143,8 +143,9 @@ class WithoutPlanTest(unittest.TestCase):
                  "--init L=3,F=5: start L=3,F=5 gives states to 8 agents, but n = 10"),
                 (["run", "my.pp", "--n", "10", "--init", "L=60%,F=30%"], "states to 9 agents"),
                 (["run", "my.pp", "--init", "L=3,G=5"], "unknown state 'G'"),
-                (["run", "my.pp", "--init", "L="], "--init takes the name of a start"),
-                (["run", "pll", "--n", "10", "--init", "L=10"], "unknown start of pll 'L=10'"),
+                (["run", "my.pp", "--init", "L="], "--init takes a name of the file"),
+                (["run", "pll", "--n", "10", "--init", "L=10"],
+                 "unknown initial configuration of pll 'L=10'"),
                 (["run", "my.pp", "--n", "9", "--placement", "random"], "is for graphs")]:
             self.assertIn(sentence, self.conclave(*words, status=2))
         self.assertEqual([each.name for each in pathlib.Path(self.folder.name).iterdir()],

@@ -28,7 +28,7 @@ function check(condition: boolean, what: string): asserts condition {
 const isObject = (thing: unknown): thing is Record<string, unknown> => typeof thing === "object" && thing !== null && !Array.isArray(thing);
 
 function text(thing: unknown, what: string): string {
-  check(typeof thing === "string" && thing.length <= longestText, `${what} is no text of at most ${longestText} letters`);
+  check(typeof thing === "string" && thing.length <= longestText, `${what} is not a string of at most ${longestText} characters`);
   return thing;
 }
 

@@ -23,7 +23,7 @@ function choosing(player: Player) {
     <button ?disabled=${made === 0} @click=${() => player.takeBack()}>Take back</button>
     ${player.isChoosing ? html`<button ?disabled=${waiting.length === 0} @click=${() => player.setClock(player.flow!.end)}>Let the rest arrive</button>` : html`<button @click=${() => player.restart()}>Back to the choice</button>`}
     <button @click=${() => player.show(endedByHand(player.run))}>Stop choosing</button></div>`;
-  if (!player.isChoosing) return html`<p class="small soft">Messages that were not chosen take a whole unit each: this is how the trial goes on by itself.</p>${buttons}`;
+  if (!player.isChoosing) return html`<p class="small soft">Messages that were not chosen take a whole unit each: this is how the trial continues by itself.</p>${buttons}`;
   if (waiting.length === 0) return html`<p class="small">No message is under way: the trial is over. ${player.frame!.look.converged ? "One node is elected, and all know it." : `Elected: ${player.frame!.look.leaders}.`}</p>${buttons}`;
   return html`<p class="small soft">${made} chosen, ${waiting.length} can arrive next: click one here or in the picture. On an edge the oldest comes first.</p>
     <ul class="chips parcels">${waiting.slice(0, mostListed).map((each) => html`<li><button ?disabled=${made >= mostChoices} @click=${() => player.choose(each.from!, each.node)}>${each.from} → ${each.node} <span class="soft">${each.message}</span></button></li>`)}</ul>

@@ -54,16 +54,16 @@ export const lessons: Lesson[] = [
   {
     id: "stabilization", title: "What self-stabilization means", about: "A protocol that recovers from anything, and one that does not.",
     steps: [
-      { text: "fratricide elects from its clean start. Now imagine that all leaders die: nothing in its rules ever makes a leader again.", address: "#run/fratricide?n=100&engine=agents&seed=1" },
+      { text: "fratricide elects from its clean configuration. Now imagine that all leaders die: nothing in its rules ever makes a leader again.", address: "#run/fratricide?n=100&engine=agents&seed=1" },
       { text: "prl starts anywhere: here every variable of every agent is random. It converges, because it must from every configuration.", address: "#run/prl?n=32&init=random&engine=agents&seed=5" },
       { text: "Kill its leader once it has settled, and corrupt half of the agents later: each time the ring recovers, and the recovery is measured.", address: "#run/prl?n=32&init=random&engine=agents&seed=5&fault=kill-leaders@convergence%2B20&fault=corrupt:50%25@convergence%2B2000" },
     ],
   },
   {
-    id: "erratum-pll", title: "Watch the printed line fail: pll, line 9", about: "The paper prints max where it must say min.",
+    id: "erratum-pll", title: "Watch the printed line fail: pll, line 9", about: "The paper prints max where it must be min.",
     steps: [
       { text: "With the line as printed, the first stroke of the clock jumps from epoch 1 to epoch 3, and nobody plays the second game. Three leaders are left.", address: "#run/pll?n=200&engine=agents&param=reading=printed&seed=25&view=epoch&at=30000" },
-      { text: "The next stroke leaves the domain of the variable: epoch 4, where no rule applies. Two leaders stay for ever; the page says that this trial can never converge.", address: "#run/pll?n=200&engine=agents&param=reading=printed&seed=25&view=epoch&at=59126" },
+      { text: "The next stroke leaves the domain of the variable: epoch 4, where no rule applies. Two leaders stay for ever; the explorer reports that this trial can never converge.", address: "#run/pll?n=200&engine=agents&param=reading=printed&seed=25&view=epoch&at=59126" },
       { text: "With min, the same seed elects one leader.", address: "#run/pll?n=200&engine=agents&seed=25&view=epoch" },
     ],
   },

@@ -91,14 +91,14 @@ export class Traces {
           ${this.flow ? html`<div class="legend">${this.flow.kinds.map((kind) => html`<span><i style=${`background:${messageColour(kind, "var(--ink)")}`}></i>${kind}</span>`)}<span>circles: phases</span></div>` : html`<div class="legend"><span><i style="background:var(--leader)"></i>changed</span><span>states in the notation of verify</span></div>`}</section>
         <section class="card" aria-label="Time"><div class="row"><button @click=${() => this.go(0)}>first</button><button @click=${() => this.go(this.step - 1)} aria-label="One back">◀</button><button class="main" @click=${() => this.go(this.step + 1)}>step</button></div>
           <input type="range" aria-label="Step" min="0" max=${this.last} .value=${String(this.step)} @input=${(event: Event) => this.go(Number((event.target as HTMLInputElement).value))} />
-          <p aria-live="polite"><b>${this.step + 1}</b> of ${chosen.steps.length}: ${now.title || "the start"}</p>${now.details.length > 0 ? html`<ul class="small">${now.details.map((each) => html`<li>${each}</li>`)}</ul>` : nothing}</section>
+          <p aria-live="polite"><b>${this.step + 1}</b> of ${chosen.steps.length}: ${now.title || "the initial configuration"}</p>${now.details.length > 0 ? html`<ul class="small">${now.details.map((each) => html`<li>${each}</li>`)}</ul>` : nothing}</section>
       </div>
       <div class="stack">
         <section class="card" aria-label="Claim"><h2>${chosen.protocol}, n = ${chosen.n}</h2><p class="small soft">${chosen.params}</p>
           ${this.all.length > 1 ? html`<label>Which claim fails<select @change=${(event: Event) => this.choose(Number((event.target as HTMLSelectElement).value))}>${this.all.map((each, i) => html`<option value=${i} ?selected=${i === this.shown}>${each.claim}</option>`)}</select></label>` : html`<p>Fails: ${chosen.claim}</p>`}
           <p class="small soft">It is one schedule among all, with every coin chosen; no seed makes it, so there is no <code>conclave run</code> that repeats it.</p>
           <div class="row">${this.link ? html`<button @click=${() => navigator.clipboard.writeText(location.href)}>Copy link</button>` : html`<span class="small soft">Too long for a link; keep the file.</span>`}</div></section>
-        <section class="card" aria-label="Steps"><h2>Steps</h2><ol class="steps small">${chosen.steps.map((each, i) => html`<li><button aria-current=${i === this.step ? "step" : "false"} @click=${() => this.go(i)}>${each.title || "the start"}</button></li>`)}</ol></section>
+        <section class="card" aria-label="Steps"><h2>Steps</h2><ol class="steps small">${chosen.steps.map((each, i) => html`<li><button aria-current=${i === this.step ? "step" : "false"} @click=${() => this.go(i)}>${each.title || "the initial configuration"}</button></li>`)}</ol></section>
       </div></div>`;
   }
 }

@@ -76,7 +76,7 @@ std::size_t checked_start(const std::string& asked) {
   const std::size_t start = start_index(P::info, P::starts, asked.empty() ? "dup" : asked);
   const std::string_view name = P::starts[start].name;
   if (name == "dup" || name == "dupq0") return start;
-  throw Error(fmt::format("start {} of {}: detections are measured from dup and dupq0, where one "
+  throw Error(fmt::format("init {} of {}: detections are measured from dup and dupq0, where one "
                           "rank is there twice",
                           name, P::info.name));
 }

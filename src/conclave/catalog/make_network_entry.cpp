@@ -120,7 +120,8 @@ void NetworkRun::refuse(const RunRequest& request) const {
   const std::string_view name = traits_.info.name;
   const std::array<std::string_view, 1> starts{sleeping_start.name};
   if (!request.start.empty() && request.start != starts[0]) {
-    throw Error(unknown_name(fmt::format("start of {}", name), request.start, starts));
+    throw Error(
+        unknown_name(fmt::format("initial configuration of {}", name), request.start, starts));
   }
   const std::array<std::string_view, 2> engines{"auto", network_engine.name};
   if (!request.engine.empty() && std::ranges::find(engines, request.engine) == engines.end()) {

@@ -29,7 +29,7 @@ inline constexpr EngineInfo counts_engine{
     "counts",
     "how many agents are in which state, many interactions at once; exact, complete graph only"};
 inline constexpr EngineInfo gpu_engine{
-    "gpu", "the same trials as agents, thousands at a time on a CUDA device; rows say agents"};
+    "gpu", "the same trials as agents, thousands at a time on a CUDA device; rows name agents"};
 inline constexpr EngineInfo auto_engine{
     "auto", "counts or agents, whichever takes less work at the time; exact"};
 

@@ -90,7 +90,7 @@ std::size_t start_index(const ProtocolInfo& info, std::span<const Start> starts,
     if (starts[i].name == name) return i;
     names.push_back(starts[i].name);
   }
-  throw Error(unknown_name(fmt::format("start of {}", info.name), name, names));
+  throw Error(unknown_name(fmt::format("initial configuration of {}", info.name), name, names));
 }
 
 std::string accepted_graph(const ProtocolInfo& info, Topology topology, const std::string& graph) {

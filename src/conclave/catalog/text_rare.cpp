@@ -104,9 +104,9 @@ void check_start(const RareText& protocol, std::size_t start, AgentCount n) {
   for (AgentCount i = 0; i < n; ++i) agents.push_back(protocol.initial(start, i, stream));
   failures.load(agents);
   if (!failures.is_over()) return;
-  throw Error(fmt::format("{} stops in its start {} already, so that there is nothing to wait for",
-                          protocol.compiled().text().name(),
-                          protocol.compiled().text().starts()[start].name));
+  throw Error(fmt::format(
+      "{} stops in its initial configuration {} already, so that there is nothing to wait for",
+      protocol.compiled().text().name(), protocol.compiled().text().starts()[start].name));
 }
 
 }  // namespace

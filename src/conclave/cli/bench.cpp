@@ -128,15 +128,15 @@ Exit bench_subject(const BenchOptions& options) {
 
 constexpr const char* description = R"(
 Subjects:
-  agents       the agents engine beside a raw kernel
+  agents       the agents engine and a raw kernel
   all          a few cells of every engine, to be saved and compared
-  counts       the counts engine beside published simulators
+  counts       the counts engine and published simulators
   electleader  speed and memory over r
   exact        hitting times of large chains
-  network      message passing beside bare queues
+  network      message passing and bare queues
   pairing      what drawing by classes saves the counts engine
-  reactions    networks of reactions beside Gillespie's direct method
-  texts        protocol texts beside the same protocols in C++
+  reactions    networks of reactions and Gillespie's direct method
+  texts        protocol files and the same protocols in C++
 
 Examples:
   conclave bench agents --n 1e9 --repeats 1

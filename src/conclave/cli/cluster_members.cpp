@@ -168,7 +168,7 @@ void add_renew(Command& cluster) {
   command.flag("--exchange-authority", options->exchanges,
                "Put a new authority before the old ones in ca.pem instead");
   command.footer(R"(
-A member that runs looks at its files every five seconds and takes new certificates over by itself;
+A running member checks its files every five seconds and takes new certificates over by itself;
 connections stay. It warns from thirty days before its certificate or its authority's expires.
 
 Examples:
@@ -197,7 +197,7 @@ void add_remove(Command& cluster) {
   remove.word("MEMBER", options->member, "Its number");
   remove.required_option("--config", "FILE", options->config, "Configuration of the leader");
   remove.footer(R"(
-On the leader's machine. A member that is removed while it runs ends with a sentence.
+On the leader's machine. A running member that is removed exits with a message.
 
 Examples:
   conclave cluster remove 2 --config demo/member-0.toml)");
@@ -267,8 +267,7 @@ Exit repair(const RepairOptions& options) {
 
 void add_repair(Command& cluster) {
   auto options = std::make_shared<RepairOptions>();
-  Command command = cluster.subcommand(
-      "repair", "Say what is wrong with a member's promise file, and rewrite it");
+  Command command = cluster.subcommand("repair", "Diagnose a member's state file, and rewrite it");
   command.required_option("--config", "FILE", options->config, "The member's configuration");
   command.option("--term", "T", options->term,
                  "Write a file that allows no promise in terms up to this one");
@@ -283,7 +282,7 @@ void add_repair(Command& cluster) {
   command.option("--list", "FILE", options->list,
                  "Elastic clusters: take the list from another member's state file");
   command.footer(R"(
-The member must be down. --forget is always safe; --vouch if both halves of its sentence are true;
+The member must be down. --forget is always safe; --vouch if both of its conditions hold;
 --term for all members at once, after all have ended; --force where no majority can come back.
 
 Examples:

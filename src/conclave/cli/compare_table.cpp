@@ -120,7 +120,7 @@ void print_table(const PaperTable& table, const CompareOptions& options,
              table.unit == TableUnit::messages
                  ? fmt::format("delay {}, wake-up {}", words.delay.empty() ? "unit" : words.delay,
                                words.wakeup.empty() ? "all" : words.wakeup)
-                 : fmt::format("start {}",
+                 : fmt::format("init {}",
                                words.init.empty() ? "of each protocol's own choice" : words.init));
   print_promises(table);
   for (std::size_t begin = 0; begin < rows.size(); begin += table.rows.size()) {

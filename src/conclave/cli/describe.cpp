@@ -180,7 +180,7 @@ void add_describe(Command& conclave) {
                "A name from `conclave list`, or a file: my.pp, my.crn");
   command.run_options(
       experiment::by_describe, options->run,
-      {{"n", "Also say how many bits an agent needs in a population of this size"}});
+      {{"n", "Also print how many bits an agent needs in a population of this size"}});
   command.option("--format", "F", options->format, "table or json (default table)");
   command.file_size_option();
   command.footer(R"(

@@ -377,7 +377,7 @@ void add_node(Command& conclave) {
   command.required_option("--config", "FILE", options->config, "Who this member is, in TOML");
   command.option("--seed", "S", options->seed,
                  "Seed of its coins, for experiments (default: the system's randomness)");
-  command.flag("--stay", options->stays, "Go on after the leader is known, and elect again");
+  command.flag("--stay", options->stays, "Keep running after the leader is known, and elect again");
   command.flag("--wait", options->waits, "Do not start an election; wait for another member to");
   command.flag("--verbose", options->is_verbose, "Log what happens on standard error");
   command.option("--log", "FORMAT", options->log,

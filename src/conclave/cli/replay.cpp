@@ -49,7 +49,7 @@ Place place_of_row(const sweep::Results& results, const std::string& text) {
 Place place_of(const sweep::Results& results, const ReplayOptions& options) {
   const bool has_trial = !options.cell.empty() && !options.trial.empty();
   if (options.row.empty() != has_trial || options.cell.empty() != options.trial.empty()) {
-    throw Error("say which trial: --row K, or --cell C --trial T");
+    throw Error("give the trial: --row K, or --cell C --trial T");
   }
   if (!has_trial) return place_of_row(results, options.row);
   const std::size_t cell = count_option_64("--cell", options.cell, 0,

@@ -27,7 +27,7 @@ void add_report(Command& conclave) {
   command.option(
       "--by", "FIELD", options->by,
       "Split the first measure by the values of a field of the rows, fit a law to each of "
-      "these cases, and say how well their mixture gives the means");
+      "these cases, and report how well their mixture gives the means");
   command.repeatable_option("--law", "LAW", options->laws,
                             "Fit this law of n and parameters, such as 'a*n*log(n)+b*n', instead "
                             "of the usual ones; repeatable");

@@ -183,9 +183,9 @@ Exit reproduce(const ReproduceOptions& options) {
 
 constexpr const char* reproduce_examples = R"(
 Runs quick versions of the plans under experiments/ (some minutes on two processors) and writes
-plans, results, figures and one report.html into the folder. Interrupted, the same command goes on.
+plans, results, figures and one report.html into the folder. Interrupted, the same command resumes.
 With --full the plans themselves are run, whose results lie in experiments/results: unpacked into
-the folder, they count as done, and --mix-versions goes on with them. --dry-run says what is left.
+the folder, they count as done, and --mix-versions continues them. --dry-run prints what is left.
 
 Examples:
   conclave reproduce -o claims
@@ -208,7 +208,7 @@ void add_reproduce(Command& conclave) {
   command.flag("--full", options->full,
                "The full grids, which take longer, instead of the reduced ones");
   command.flag("--dry-run", options->dry_run,
-               "Only say how many trials are left and how long they take");
+               "Only print how many trials are left and how long they take");
   command.flag("--mix-versions", options->mix_versions,
                "Continue files that another version of conclave has begun, perhaps with fewer "
                "trials");

@@ -69,10 +69,11 @@ std::string json(const SearchOptions& options, const catalog::SearchRequest& ask
 
 std::string text(const catalog::Searched& found, const std::string& measure) {
   const bool is_start = measure == "interactions";
-  const std::string effort = fmt::format("{}the worst of {} {} tried in {} trials{}:\n  [{}]\n",
-                                         found.is_complete ? "" : "interrupted; ", found.candidates,
-                                         is_start ? "starts" : "adversaries", found.trials,
-                                         found.is_complete ? "" : " so far", found.configuration);
+  const std::string effort =
+      fmt::format("{}the worst of {} {} tried in {} trials{}:\n  [{}]\n",
+                  found.is_complete ? "" : "interrupted; ", found.candidates,
+                  is_start ? "initial configurations" : "adversaries", found.trials,
+                  found.is_complete ? "" : " so far", found.configuration);
   if (!is_finite(found)) {
     return effort + (is_start ? "from there" : "against it") + " it may never converge\n";
   }
@@ -123,7 +124,7 @@ In message passing, delays and wake-ups are searched for instead: tables by whic
 adversary treats messages.
 
 The time found is a lower bound on the largest expected time, not a proof that there is no larger
-one. Interrupted, it prints the worst start found so far.)";
+one. Interrupted, it prints the worst one found so far.)";
 
 }  // namespace
 

@@ -274,13 +274,13 @@ Examples:
   conclave sweep my.pp --n 100..1e6 --trials 50 --plot growth.pdf
   conclave sweep pll --n 64..4096:2 --trials 100 --law 'a*log(n)+b' -o pll.db
   conclave sweep plan.toml --dry-run            the cells, and how long they will take
-  conclave sweep plan.toml -o results.db        run, or go on where it was stopped
+  conclave sweep plan.toml -o results.db        run or resume
   conclave sweep plan.toml --shard 2/5          one part of five, for `conclave merge`
   mpirun conclave sweep plan.toml               on many machines
   conclave results results.db                   what has been found
 
 Exit status: 0 done, 1 failed (a full disk: what was committed is kept), 2 misused, 3 some trial did
-not converge within its limit, 130 interrupted (the same command goes on).)";
+not converge within its limit, 130 interrupted (the same command resumes).)";
 
 }  // namespace
 

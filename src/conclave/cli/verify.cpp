@@ -239,9 +239,8 @@ std::string engine_text(const experiment::LawTest& test) {
 
 std::string space_text(const exact::Report& report) {
   if (!report.from_everywhere) {
-    return fmt::format("reachable from the start: {} configurations up to {}, {} transitions\n",
-                       report.classes, report.symmetry == "none" ? "nothing" : report.symmetry,
-                       report.transitions);
+    return fmt::format("{} reachable configurations up to {}, {} transitions\n", report.classes,
+                       report.symmetry == "none" ? "nothing" : report.symmetry, report.transitions);
   }
   return fmt::format("all {} configurations; {} up to {}{}, {} transitions\n",
                      report.configurations, report.classes,
@@ -377,14 +376,14 @@ from the exact law, 130 interrupted.)";
 
 void add_numbers(Command& command, VerifyCommandOptions& options) {
   command.flag("--exact", options.verify.plain.exactly,
-               "Also print the expected time from the start as a fraction");
+               "Also print the expected time from --init as a fraction");
   command.option(
       "--target", "SET", options.verify.plain.target,
       "The set whose hitting time is computed, such as C_NI of prl (default: converged)");
   command.option("--within", "SET", options.verify.plain.within,
                  "Where the largest expectation is sought (default: everywhere)");
   command.option("--distribution,--steps", "STEPS", options.verify.distribution,
-                 "Also print P(T <= t) from the start for t = 0 ... STEPS");
+                 "Also print P(T <= t) from --init for t = 0 ... STEPS");
   command.option("--against", "NAMES", options.verify.against,
                  "Compare trials of these engines with the exact law of T: agents,counts,events; "
                  "later or non-converging trials are pooled into one bucket");
@@ -392,9 +391,10 @@ void add_numbers(Command& command, VerifyCommandOptions& options) {
 }
 
 void add_space(Command& command, VerifyCommandOptions& options) {
-  command.option("--from", "all|start", options.verify.from,
-                 "all: every configuration; start: those reachable from the start (default: those "
-                 "that the paper's claims are about)");
+  command.option(
+      "--from", "all|start", options.verify.from,
+      "all: every configuration; start: those reachable from --init (default: those that "
+      "the paper's claims are about)");
   command.flag("--no-congruence", options.verify.no_congruence,
                "Do not merge states that the protocol declares to behave alike");
   command.option(

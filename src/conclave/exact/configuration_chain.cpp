@@ -151,8 +151,8 @@ void check_reachable(const Network& network, double configurations, const Bounds
   if (bytes <= static_cast<double>(bounds.memory)) return;
   constexpr double most_shown = 1e300;  // beyond it a double may be infinite
   throw Error(fmt::format(
-      "too large for an exact computation: more than {:.2g} configurations can be reached from the "
-      "start, which takes over {:.2g} GiB, and {:.3g} GiB are allowed; take a smaller n or smaller "
+      "too large for an exact computation: more than {:.2g} configurations can be reached, "
+      "which takes over {:.2g} GiB, and {:.3g} GiB are allowed; take a smaller n or smaller "
       "parameters, or allow more with --memory",
       std::min(configurations, most_shown), std::min(bytes / gibibyte, most_shown),
       static_cast<double>(bounds.memory) / gibibyte));

@@ -141,7 +141,8 @@ std::optional<std::string> MeetingStates::violation(const Partition& blocks) {
     }
     for (StateNumber partner = 0; partner < size(); ++partner) {
       if (with_partner(i, partner, blocks) == with_partner(same, partner, blocks)) continue;
-      return fmt::format("{} and {} differ when they meet {}", text(same), text(i), text(partner));
+      return fmt::format("{} and {} differ when they interact with {}", text(same), text(i),
+                         text(partner));
     }
   }
   return std::nullopt;

@@ -58,7 +58,7 @@ AgentCount checked_size(AgentCount n) {
   if (n <= most) return n;
   throw Error(
       fmt::format("too large for an exact computation: n = {}, and at most {} agents can be "
-                  "looked at; take a smaller n",
+                  "explored; take a smaller n",
                   n, most));
 }
 

@@ -63,7 +63,7 @@ void check_listed_states(Interactions states) {
   if (states <= most_states) return;
   throw Error(fmt::format("too large for an exact computation: an agent has {} states, and all "
                           "configurations can be explored up to {}; take smaller parameters, or "
-                          "explore from a start with --from start",
+                          "explore from one with --from start",
                           to_string(states), most_states));
 }
 
@@ -99,7 +99,7 @@ std::optional<std::string> quotient_violation(NumberedStates& plain, NumberedSta
     for (StateNumber v = 0; v < states; ++v) {
       if (normal_outcomes(plain, u, v, normal) !=
           normal_outcomes(normal, forms[u], forms[v], normal)) {
-        return '(' + plain.text(u) + ") meets (" + plain.text(v) + ')';
+        return '(' + plain.text(u) + ") interacts with (" + plain.text(v) + ')';
       }
     }
   }

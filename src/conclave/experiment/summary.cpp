@@ -135,7 +135,7 @@ std::string RunSummary::heading(std::size_t width) const {
     if (!network->delay.empty()) facts.push_back(fmt::format("delay {}", network->delay));
     facts.push_back(fmt::format("wakeup {}", network->wakeup));
   }
-  facts.push_back(fmt::format("start {}", run_->start()));
+  facts.push_back(fmt::format("init {}", run_->start()));
   facts.push_back(run_->device().empty() ? fmt::format("engine {}", run_->engine())
                                          : fmt::format("engine gpu on {}", run_->device()));
   facts.push_back(fmt::format("seed {}", run_->seed()));

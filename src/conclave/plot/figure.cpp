@@ -101,10 +101,19 @@ std::string small_tics(char axis, const Range& range, const std::vector<double>&
   return text.empty() ? text : fmt::format("set {}tics add ({})\n", axis, text);
 }
 
+// Beside labels of a million and more, powers of ten are written as such.
+std::string tic_label(double place, double largest) {
+  const double exponent = std::round(std::log10(place));
+  const bool is_power = place > 0 && std::abs(place / std::pow(10, exponent) - 1) < 1e-9;
+  return is_power && largest >= 1e6 ? fmt::format("10^{{{:g}}}", exponent) : short_number(place);
+}
+
 std::string tics(char axis, const std::vector<double>& places) {
+  const double largest = places.empty() ? 0 : std::ranges::max(places);
   std::string text = fmt::format("set {}tics (", axis);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    text += fmt::format("{}'{}' {:g}", i == 0 ? "" : ", ", short_number(places[i]), places[i]);
+    text +=
+        fmt::format("{}'{}' {:g}", i == 0 ? "" : ", ", tic_label(places[i], largest), places[i]);
   }
   return text + ")\n";
 }

@@ -158,16 +158,17 @@ bool is_even(const Courses& courses) {
 
 // A history counts agents (molecules, where time is not parallel time) per state; the columns of a
 // trace have no common unit.
-std::string axis_of_several(const TraceTable& table) {
-  if (table.has("interactions")) return "value";
-  return "agents";
+std::string axis_of(const TraceTable& table, const std::vector<std::string>& columns) {
+  const bool is_history = time_column(table) == "time" && !table.has("interactions");
+  if (is_history) return "agents";
+  return columns.size() == 1 ? columns.front() : "value";
 }
 
 Figure figure_of(const TraceTable& table, const PlotOptions& options) {
   const std::vector<std::string> columns = columns_of(table, options);
   Figure figure{.title = options.title,
                 .x = {"parallel time (interactions per agent)", true},
-                .y = {columns.size() == 1 ? columns.front() : axis_of_several(table), false}};
+                .y = {axis_of(table, columns), false}};
   if (time_column(table) == "time") figure.x.title = "time";
   for (const std::string& column : columns) {
     const Courses courses = courses_of(table, column);

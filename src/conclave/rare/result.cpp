@@ -223,8 +223,8 @@ std::string Row::csv() const {
 
 std::string Row::table() const {
   std::string text =
-      fmt::format("{}   n = {}   start {}   seed {}   {} particles\n", subject_.protocol,
-                  subject_.n, subject_.start, subject_.seed, subject_.particles);
+      fmt::format("{}   n = {}   init {}   seed {}   {} particles\n", subject_.protocol, subject_.n,
+                  subject_.start, subject_.seed, subject_.particles);
   if (by_attempt()) {
     text +=
         fmt::format("attempts of at most {} interactions\n", to_string(*subject_.attempt_limit));

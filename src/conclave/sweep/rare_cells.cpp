@@ -18,8 +18,9 @@ RareCell::RareCell(const experiment::RunText& words, const KeptTexts& texts) {
   rare_ = entry.rare(experiment::rare_request_of(entry, words));
   head_ = rare_->subject().head();
   if (rare_->subject().functions.empty()) {
-    throw Error(fmt::format("{} with n = {} has nothing to be estimated: conclave rare tells why",
-                            rare_->subject().protocol, rare_->subject().n));
+    throw Error(
+        fmt::format("{} with n = {} has nothing to be estimated: conclave rare gives the reason",
+                    rare_->subject().protocol, rare_->subject().n));
   }
   pilots_ = std::vector<Pilot>(rare_->subject().functions.size());
 }

@@ -207,7 +207,7 @@ Name Cursor::need_name(std::string_view wanted) {
 }
 
 Name Cursor::need_start_name() {
-  if (here().kind != TokenKind::name) expected("the name of the start");
+  if (here().kind != TokenKind::name) expected("the name of the initial configuration");
   Name name{std::string(here().text), place()};
   while (here().touches_next && next().is("-")) {
     take();

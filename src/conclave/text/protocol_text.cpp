@@ -27,7 +27,7 @@ std::string start_text(const std::string& shares) {
     if (c != ',' || (depth != 0 && i < shares.size())) continue;
     const std::string count = equals < i ? shares.substr(equals + 1, i - equals - 1) : "";
     if (equals == begin || count.empty()) {
-      throw Error(fmt::format("--init takes the name of a start, or how many agents begin in each "
+      throw Error(fmt::format("--init takes a name of the file, or how many agents begin in each "
                               "state, such as A=60,B=40 or A=60%,B=rest, not '{}'",
                               excerpt(shares)));
     }

@@ -233,7 +233,7 @@ class TextProtocol {
   std::string objection_to(FaultKind kind) const {
     const bool needs_leader = kind == FaultKind::kill_leaders || kind == FaultKind::make_leaders;
     if (!needs_leader || compiled_->has_leader()) return {};
-    return compiled_->text().name() + " does not say who leads; add a line such as leader = A";
+    return compiled_->text().name() + " does not define who leads; add a line such as leader = A";
   }
 
   class Tally : public ConditionTally {

@@ -98,7 +98,7 @@ TEST(LumpedStates, WrongProjectionsAreRejectedWithThePairThatShowsIt) {
         rejected([](Ppl::State& s) { s.shield = false; }),
         rejected([](Ppl::State& s) { s.timer_l = 1; }),
         rejected([](Ppl::State& s) { s.timer_i = s.timer_i > 2 ? 2 : s.timer_i; })}) {
-    EXPECT_NE(sentence.find(") differ when they meet ("), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find(") differ when they interact with ("), std::string::npos) << sentence;
   }
   EXPECT_NE(rejected([](Ppl::State& s) { s.leader = false; }).find("differ for the question"),
             std::string::npos);

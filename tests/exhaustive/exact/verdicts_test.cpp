@@ -139,7 +139,7 @@ TEST(Verification, RefusesWhatIsHopelessBeforeItExplores) {
       verified(protocol, Network::complete(n), options);
       ADD_FAILURE() << "not refused";
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("can be reached from the start"), std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("can be reached"), std::string::npos)
           << error.what();
     }
   };

@@ -76,6 +76,8 @@ TEST_F(Trace, EvenSamplesOfATraceAndOfAHistoryHaveLinearAxes) {
     EXPECT_EQ(read(name + ".tex").find("xmode=log"), std::string::npos) << name;
   }
   EXPECT_NE(read("history.tex").find("ylabel={agents}"), std::string::npos);
+  plot_trace({.trace = path("history.csv"), .files = {path("one.tex")}, .columns = {"A"}});
+  EXPECT_NE(read("one.tex").find("ylabel={agents}"), std::string::npos);
 }
 
 TEST(GnuplotString, LeavesNoWayOut) {

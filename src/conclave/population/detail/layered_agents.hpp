@@ -37,10 +37,10 @@
 
 namespace conclave::population::detail {
 
-// Smaller populations have too few interactions in a layer, and arranging them takes half of what
-// they take: fewer threads gain less than 1.3 (docs/explanation/performance.md).
+// Smaller populations have too few interactions in a layer. With fewer threads the gain is small:
+// arranging interactions takes half as long as carrying them out (docs/explanation/performance.md).
 inline constexpr AgentCount layers_from_agents = AgentCount{1} << 19;
-inline constexpr unsigned layers_from_threads = 4;
+inline constexpr unsigned layers_from_threads = 8;
 
 // Protocols whose tally can be notified of many interactions at once, on the complete graph.
 template <class P, class Pipeline>

@@ -27,7 +27,7 @@ namespace conclave::population::detail {
 
 // How much of a schedule is arranged at a time. The table must lie in the second cache, and a layer
 // must keep all threads busy for a microsecond; the more interactions a window has, the more of
-// them wait for another layer: from a twentieth with up to 4 threads to a quarter with more than 8.
+// them wait for another layer: a tenth with up to 8 threads, a quarter with more.
 struct LayerSizes {
   std::uint32_t stamps;   // a power of two
   std::uint32_t window;   // interactions
@@ -37,7 +37,7 @@ struct LayerSizes {
 
   static LayerSizes of(AgentCount n, unsigned threads) {
     const std::uint32_t most = threads <= 8 ? 1u << 18 : 1u << 20;
-    const std::uint32_t agents_per_pair = threads <= 4 ? 160 : threads <= 8 ? 80 : 40;
+    const std::uint32_t agents_per_pair = threads <= 8 ? 80 : 40;
     const auto stamps = static_cast<std::uint32_t>(std::min<AgentCount>(std::bit_ceil(n), most));
     const auto agents = static_cast<std::uint32_t>(std::min<AgentCount>(n, stamps));
     const std::uint32_t window = std::max(1u, agents / agents_per_pair);

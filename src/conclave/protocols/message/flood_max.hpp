@@ -61,19 +61,18 @@ class FloodMax {
 
   static constexpr std::array variables{
       Variable{"standing", "asleep, candidate, retired, elected", "the output"},
-      Variable{"highest", "identifier", "the highest heard of"},
-      Variable{"rounds", "0 ... diameter", "since the start"},
+      Variable{"highest", "identifier", "the highest received"},
+      Variable{"rounds", "0 ... diameter", "since wake-up"},
   };
   static constexpr std::array steps{
-      PseudocodeStep{"wake-up",
-                     "the node is a candidate and has heard of its own identifier alone"},
+      PseudocodeStep{"wake-up", "the node is a candidate and knows its own identifier only"},
       PseudocodeStep{"HIGHEST",
                      "of all that arrive in a round the node keeps the highest and sends it to its "
                      "neighbours; after D rounds its owner is elected"},
   };
   static constexpr ProtocolInfo info{
       .name = "flood-max",
-      .title = "everybody repeats the highest identifier heard of, as many rounds as the diameter",
+      .title = "everybody repeats the highest identifier received, as many rounds as the diameter",
       .paper = "folklore; FloodMax in N. A. Lynch: Distributed algorithms. Morgan Kaufmann, 1996",
       .source = Source::reconstructed,
       .version = "general knowledge of the algorithm",

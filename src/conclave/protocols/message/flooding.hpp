@@ -49,15 +49,14 @@ class Flooding {
   using Parameters = NoParameters;
 
   static constexpr std::array variables{
-      Variable{"highest", "identifier", "the highest heard of"},
-      Variable{"awaited", "0 ... n-1", "nodes not heard of yet"},
+      Variable{"highest", "identifier", "the highest received"},
+      Variable{"awaited", "0 ... n-1", "nodes whose identifier is missing"},
   };
   static constexpr std::array steps{
       PseudocodeStep{"wake-up", "the node enters and sends its identifier to all"},
-      PseudocodeStep{
-          "IDENTIFIER",
-          "a node that slept enters first; it keeps the highest identifier that it has heard "
-          "of, and after n - 1 of them it knows the leader"},
+      PseudocodeStep{"IDENTIFIER",
+                     "a node that slept enters first; it keeps the highest identifier received, "
+                     "and after n - 1 of them it knows the leader"},
   };
   static constexpr ProtocolInfo info{
       .name = "flooding",

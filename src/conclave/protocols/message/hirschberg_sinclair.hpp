@@ -60,7 +60,7 @@ class HirschbergSinclair {
   static constexpr std::array variables{
       Variable{"standing", "asleep, candidate, retired, elected", "the output"},
       Variable{"phase", "1 ... 2 + log2 n", "of a candidate: it explores 2^(phase - 1) nodes"},
-      Variable{"back", "0, 1, 2", "of a candidate: sides from which it has heard in this phase"},
+      Variable{"back", "0, 1, 2", "of a candidate: sides that have answered in this phase"},
       Variable{"leader", "identifier", "the leader, once it is known"},
   };
   static constexpr std::array errata{
@@ -70,7 +70,7 @@ class HirschbergSinclair {
               "a candidate is elected when its probes have come home on both sides, so that "
               "nothing of it is under way when it announces itself"},
       Erratum{"R4", "defeated candidates",
-              "one that has met a higher identifier begins no further phase"},
+              "one that has received a higher identifier begins no further phase"},
   };
   static constexpr std::array steps{
       PseudocodeStep{"wake-up", "the node begins its first phase: it sends probes both ways"},

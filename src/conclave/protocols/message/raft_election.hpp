@@ -133,7 +133,7 @@ class RaftElection {
           "R1", "heartbeats",
           "a leader sends one round of them; who gets one stops its timer, as if all later ones "
           "came in time, so that a trial ends. They are not answered: a leader of an old term "
-          "hears of a later one from whoever stands in it"},
+          "learns of a later one from whoever stands in it"},
       Erratum{
           "R2", "logs",
           "all servers have the same log, so that no vote is refused for it. With logs=different "

@@ -81,7 +81,7 @@ class SublinearSync {
   static constexpr std::array variables{
       Variable{"standing", "asleep, candidate, retired, elected", "the output"},
       Variable{"rank", "1 ... min(n^4, 2^64 - 1)", "of a candidate"},
-      Variable{"age", "0 ... 2", "of a candidate: rounds since the start"},
+      Variable{"age", "0 ... 2", "of a candidate: rounds since wake-up"},
   };
   static constexpr std::array errata{
       Erratum{"R1", "logarithm",

@@ -38,7 +38,7 @@ struct Coalescence {
   };
   static constexpr ProtocolInfo info{
       .name = "coalescence",
-      .title = "leaders walk along the arcs and merge where they meet: strongly connected graphs",
+      .title = "leaders walk along the arcs and merge on contact: strongly connected graphs",
       .paper = "after D. Angluin, J. Aspnes, M. J. Fischer, H. Jiang: Self-stabilizing population "
                "protocols. ACM Transactions on Autonomous and Adaptive Systems 3(4), 2008",
       .network = "any graph",

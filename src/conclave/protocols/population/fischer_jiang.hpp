@@ -60,15 +60,14 @@ class FischerJiang {
 
     static constexpr std::tuple fields{
         Parameter{"oracle", &Parameters::oracle,
-                  "what the oracle says: immediate = the truth; delay = no leader only after D "
+                  "what the oracle reports: immediate = the truth; delay = no leader only after D "
                   "interactions without one; lies = no leader for the first D interactions, then "
                   "the truth; silent = a leader for the first D interactions, then the truth",
                   "immediate"},
         Parameter{"D", &Parameters::duration, "how long the oracle errs, in interactions",
                   "n, unless the oracle is immediate", 0, std::uint64_t{1} << 62},
         Parameter{"fire", &Parameters::fire,
-                  "whether a leader fires after or before it is looked whether a bullet hits it",
-                  "last"},
+                  "whether a leader fires after or before an arriving bullet hits it", "last"},
         Parameter{"guard", &Parameters::guard,
                   "1: a leader's own bullet stops the one that arrives, and the leader lives", "0"},
         Parameter{"hit", &Parameters::hit,
@@ -98,13 +97,12 @@ class FischerJiang {
                  "number of the last interaction that changed an output, 0 if none did"},
   };
   static constexpr std::array errata{
-      Erratum{
-          "1", "order of the rules",
-          "a leader fires after the bullet that arrives has been looked at, if it had no bullet "
-          "before (fire=first, with guard=1: no leader is ever killed)"},
+      Erratum{"1", "order of the rules",
+              "a leader fires after an arriving bullet has been handled, if it had no bullet "
+              "before (fire=first, with guard=1: no leader is ever killed)"},
       Erratum{"2", "rules (d) and (f)",
               "a leader that still has a bullet is killed by another, and its bullet stays "
-              "(guard=1: the bullets meet first, and the leader lives)"},
+              "(guard=1: the bullets collide first, and the leader lives)"},
       Erratum{"3", "rule (f)", "a bullet that kills is lost (hit=pass: it goes on)"},
       Erratum{"4", "rule (g)",
               "both agents learn of no leader, and both become leaders (create=initiator, "
@@ -130,11 +128,10 @@ class FischerJiang {
       PseudocodeStep{
           "f", "the initiator's bullet hits a leader without a shield, which becomes a follower",
           "bullet, leader"},
-      PseudocodeStep{
-          "g",
-          "the oracle says that there is no leader: the agent becomes one, with a bullet and a "
-          "shield",
-          "leader, bullet, shield"},
+      PseudocodeStep{"g",
+                     "the oracle reports no leader: the agent becomes one, with a bullet and a "
+                     "shield",
+                     "leader, bullet, shield"},
   };
   static constexpr ProtocolInfo info{
       .name = "fischer-jiang",

@@ -97,7 +97,7 @@ class PplOver : public detail::PplPacking<PplOver<Values>> {
       Variable{"leader", "{false, true}", "the output"},
       Variable{"shield", "{false, true}", "whether the agent survives a virus as leader"},
       Variable{"virus", "{0 ... t_virus}", "remaining life of the virus it carries; 0: none"},
-      Variable{"timer_L", "{0 ... t_max}", "counts down since a leader was heard of"},
+      Variable{"timer_L", "{0 ... t_max}", "counts down since the last sign of a leader"},
       Variable{"timer_I", "{0 ... t_emit}", "counts down to the agent's next virus or unshielding"},
   };
   static constexpr std::array observables{
@@ -130,8 +130,7 @@ class PplOver : public detail::PplPacking<PplOver<Values>> {
   };
   static constexpr std::array steps{
       PseudocodeStep{"1", "both agents' timer_L become the larger of the two minus 1", "timer_L"},
-      PseudocodeStep{"2",
-                     "timer_L is 0: no leader was heard of for long, and the agent becomes one",
+      PseudocodeStep{"2", "timer_L is 0: no sign of a leader for long, and the agent becomes one",
                      "leader"},
       PseudocodeStep{"3", "one of the two leads: both fill their timer_L", "timer_L"},
       PseudocodeStep{"4", "both carry the virus that lives longer, and it ages by 1", "virus"},

@@ -135,11 +135,11 @@ class PrlOver : public detail::PrlPacking<PrlOver<Values>> {
           "the responder leads and has got a signal: it takes it for the duty to expose itself, "
           "lowers its shield and fires a dummy",
           "bullet, shield, signal"},
-      PseudocodeStep{
-          "10-12",
-          "the initiator's bullet meets a leader and disappears; a live one kills a leader without "
-          "shield",
-          "leader, bullet"},
+      PseudocodeStep{"10-12",
+                     "the initiator's bullet reaches a leader and disappears; a live one kills a "
+                     "leader without "
+                     "shield",
+                     "leader, bullet"},
       PseudocodeStep{
           "13-15",
           "the initiator's bullet moves on to a follower, where a bullet in its place absorbs it, "

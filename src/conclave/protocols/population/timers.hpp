@@ -79,7 +79,7 @@ class TimersOver : public detail::TimersPacking<TimersOver<Values>> {
 
   static constexpr std::array variables{
       Variable{"leader", "{false, true}", "the output"},
-      Variable{"timer", "{0 ... t_max}", "counts down since a leader was heard of"},
+      Variable{"timer", "{0 ... t_max}", "counts down since the last sign of a leader"},
   };
   static constexpr std::array errata{
       Erratum{"1", "removal of leaders",

@@ -213,7 +213,7 @@ inline constexpr std::array pll_observables{
     Observable{"leaders_after_tournament",
                "leaders when the first agent reaches epoch 3 (1 if stabilized before)"},
     Observable{"frozen", "reading=printed only: everyone is beyond epoch 3, with several leaders "
-                         "that can never meet their end"},
+                         "that are never eliminated"},
 };
 
 // Counts the leaders and notes how many there are when the epochs begin.

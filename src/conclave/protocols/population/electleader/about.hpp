@@ -109,12 +109,12 @@ inline constexpr std::array steps{
         "type"},
     PseudocodeStep{"10", "a deputy gives its next label to a recipient"},
     PseudocodeStep{"7: 8-11",
-                   "both learn the labels that the other has heard of; with n of them they fall "
+                   "both learn the labels that the other knows; with n of them they fall "
                    "asleep",
                    "type"},
     PseudocodeStep{
         "11",
-        "a sleeper counts its meetings, and whoever it meets falls asleep, too; one that has slept "
+        "a sleeper counts its interactions, and its partners fall asleep, too; one that has slept "
         "long enough turns its label into a rank",
         "type, rank"},
     PseudocodeStep{"1: verify",
@@ -127,9 +127,10 @@ inline constexpr std::array steps{
         "3: 3-5",
         "they hold the same rank, the same message twice, or a message that contradicts: an error",
         "error, counter"},
-    PseudocodeStep{"3: 6-7",
-                   "each stamps the messages of its rank that it meets, and they share all evenly",
-                   "counter"},
+    PseudocodeStep{
+        "3: 6-7",
+        "each stamps the messages of its rank that it receives, and they share all evenly",
+        "counter"},
     PseudocodeStep{
         "2: 5-8",
         "an error is dealt with: by a full reset on probation, else by a soft one, which starts a "

@@ -92,7 +92,7 @@ struct Parameters {
                 "of the preset", 0, most_factor},
       Parameter{"c_sleep", &Parameters::c_sleep,
                 "sleep before ranking oneself, times ln n: smaller is faster, but some may not "
-                "have heard of all labels, and the ranking fails",
+                "know all labels, and the ranking fails",
                 "of the preset", 0, most_factor},
       Parameter{"C_max", &Parameters::c_max,
                 "countdown of the rankers, times (n/r) ln n: smaller is faster, but it may end "

@@ -138,13 +138,13 @@ class AssignRanksAlone {
   static constexpr std::array observables{
       Observable{"sheriffs", "winners of FastLeaderElect; the ranking fails unless there is one"},
       Observable{"sheriff_at", "when the first of them won, or absent"},
-      Observable{"asleep_at", "when the first agent had heard of n labels, or absent"},
+      Observable{"asleep_at", "when the first agent knew n labels, or absent"},
       Observable{"first_ranked_at", "when the first agent found its rank, or absent"},
       Observable{"most_meetings",
                  "interactions of the busiest agent: what the countdown must at least allow"}};
   static constexpr ProtocolInfo info{
       .name = "assign-ranks",
-      .title = "part of electleader: from a clean start, all agents get different ranks",
+      .title = "part of electleader: from a clean configuration, all agents get different ranks",
       .paper = paper,
       .network = "complete graph",
       .only_there = why_complete,

@@ -59,10 +59,10 @@ class PplRarity {
 
   // Whatever n and the parameters are; bounds and defaults depend on them.
   static constexpr std::array<RareWay, 2> all_ways{
-      {{"timeout", "followers who have not heard of the leader for long become leaders"},
+      {{"timeout", "followers without a sign of the leader for long become leaders"},
        {"suicide", "a virus of the leader's own outlives its shield and kills it"}}};
   static constexpr std::array<RareFunction, 7> all_functions{
-      {{"group", "the least cost of a group of followers that hear nothing of the leader",
+      {{"group", "the least cost of a group of followers without a sign of the leader",
         PplFailures::timeout},
        {"mean", "the mean timer_L of the followers, small is near", PplFailures::timeout},
        {"second", "the second smallest timer_L of the followers", PplFailures::timeout},
@@ -72,7 +72,7 @@ class PplRarity {
         PplFailures::suicide},
        {"first-moment", "expected number of lineages of the virus that outlive the shield",
         PplFailures::suicide},
-       {"since-emission", "meetings of the leader since its last virus, while that lives",
+       {"since-emission", "interactions of the leader since its last virus, while that lives",
         PplFailures::suicide}}};
 
   static constexpr std::string_view start = "safe";

@@ -38,9 +38,9 @@ class TimersRarity {
 
   // Whatever n and the parameters are; the defaults depend on n.
   static constexpr std::array<RareWay, 1> all_ways{
-      {{"timeout", "followers who have not heard of the leader for long become leaders"}}};
+      {{"timeout", "followers without a sign of the leader for long become leaders"}}};
   static constexpr std::array<RareFunction, 4> all_functions{
-      {{"group", "the least cost of a group of followers that hear nothing of the leader"},
+      {{"group", "the least cost of a group of followers without a sign of the leader"},
        {"mean", "the mean timer of the followers, small is near"},
        {"second", "the second smallest timer of the followers"},
        {"largest", "the largest timer of the followers: misses most routes"}}};

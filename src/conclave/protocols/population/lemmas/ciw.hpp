@@ -50,8 +50,9 @@ inline Claims<Ciw::State> claims_of(const Ciw& protocol) {
   };
   claims.claims.push_back({"occupied ranks", "a rank that is taken stays taken", ClaimKind::steps,
                            std::string(whole_set), keeps_ranks});
-  claims.claims.push_back({"moves", "every move is one of a number that the start settles",
-                           ClaimKind::steps, std::string(whole_set), one_move_less, moves});
+  claims.claims.push_back(
+      {"moves", "every move is one of a number that the initial configuration determines",
+       ClaimKind::steps, std::string(whole_set), one_move_less, moves});
   claims.claims.push_back(
       {"most moves", "that number is at most n (n-1) / 2", ClaimKind::everywhere, "few moves"});
   claims.notation = [](const State& s) { return std::to_string(s.rank); };

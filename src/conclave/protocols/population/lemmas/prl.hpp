@@ -252,7 +252,8 @@ inline Claims<Prl::State> claims_of(const Prl& protocol) {
       {"Lemma 4", "a newly-fired live bullet is modest", ClaimKind::steps, std::string(whole_set),
        at_each(&PrlLemmas::fired_live_bullets_are_modest), PrlLemmas::fires_live_bullet},
       {"Lemma 5",
-       "where all live bullets are modest, a secure agent becomes insecure only by meeting an "
+       "where all live bullets are modest, a secure agent becomes insecure only by interacting "
+       "with an "
        "insecure left neighbour",
        ClaimKind::steps, "M", at_each(&PrlLemmas::agents_stay_secure),
        at_each(&PrlLemmas::has_secure_agent)},
