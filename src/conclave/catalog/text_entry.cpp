@@ -254,21 +254,37 @@ void refuse_open(const text::Compiled& compiled, std::string_view command) {
                   command, compiled.text().name()));
 }
 
-// Those that this build has.
+// Lets them name what the entry owns: the compiled file goes.
+void keep_names(std::vector<ParameterValue>& parameters, const text::ProtocolText& text) {
+  const auto& own = text.document().parameters;
+  for (ParameterValue& each : parameters) {
+    const auto found = std::ranges::find_if(
+        own, [&](const text::ParameterText& other) { return other.name.text == each.name; });
+    each.name = found == own.end() ? "hold" : std::string_view(found->name.text);
+  }
+}
+
+// Those that this build has. What they return lives as long as the entry and the request.
 void add_analyses(Entry& entry, const std::shared_ptr<const text::ProtocolText>& text) {
   const Analyses all = analyses();
   if (all.verify_text != nullptr) {
     entry.verify = [text, run = all.verify_text](const VerifyRequest& request) {
       const auto compiled = compile_for(request.run, text);
       refuse_open(*compiled, "verify");
-      return run(request, *compiled);
+      Verified verified = run(request, *compiled);
+      keep_names(verified.parameters, *text);
+      verified.start = request.run.start.empty() ? std::string_view(text->starts().front().name)
+                                                 : std::string_view(request.run.start);
+      return verified;
     };
   }
   if (all.search_text != nullptr) {
     entry.search = [text, run = all.search_text](const SearchRequest& request) {
       const auto compiled = compile_for(request.run, text);
       refuse_open(*compiled, "search");
-      return run(request, *compiled);
+      Searched found = run(request, *compiled);
+      keep_names(found.parameters, *text);
+      return found;
     };
   }
   if (all.rare_text != nullptr) {
