@@ -264,6 +264,8 @@ def report(files: Results | str | os.PathLike[str] | Iterable[Any],
     allow_files(max_file_size)
     if isinstance(files, (Results, str, os.PathLike)):
         files = [files]
+    if not os.fspath(page) and not os.fspath(figures):
+        raise _core.Error("nothing to write: give page, figures, or both")
     paths = [each.path if isinstance(each, Results) else os.fspath(each) for each in files]
     if not isinstance(size, str):
         size = "x".join(_words.number(each) for each in size)

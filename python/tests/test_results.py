@@ -90,6 +90,8 @@ def test_what_a_sweep_refuses_leaves_nothing(tmp_path):
             cv.sweep({"protocol": "pll", **keys}, tmp_path / "x.db", **keywords)
     assert not list(tmp_path.iterdir())
     found = cv.sweep({"protocol": "fratricide", "n": 10}, tmp_path / "r.db")
+    with pytest.raises(cv.Error, match="give page, figures, or both"):
+        cv.report(found)
     with pytest.raises(cv.Error, match="^where takes a condition"):
         found.frame(where="n>")
     with pytest.raises(cv.Error, match="as output"):
