@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from typing import Any, Callable, TypeVar, cast
 
 from . import _core
@@ -35,24 +34,11 @@ def options_of(command: str) -> Callable[[_Function], _Function]:
                     raise _unknown(command, name, known)
                 if isinstance(value, (str, os.PathLike)):
                     _core.check_not_empty(name, os.fspath(value))
-            try:
-                return function(*args, **keywords)
-            except _core.Error as error:
-                raise _core.Error(_in_keywords(str(error))) from None
+            return function(*args, **keywords)
 
         return cast(_Function, checked)
 
     return decorate
-
-
-def _in_keywords(sentence: str) -> str:
-    """A sentence of the command line with keywords instead of options.
-
-    >>> _in_keywords("--max-interactions takes a whole number, not 'x'")
-    "max_interactions takes a whole number, not 'x'"
-    """
-    sentence = re.sub(r"conclave (\w+) (\S+) --n (\S+)$", r"conclave.\1('\2', n=\3)", sentence)
-    return re.sub(r"(?<![\w-])--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_"), sentence)
 
 
 def _unknown(command: str, name: str, known: tuple[str, ...]) -> _core.Error:

@@ -236,6 +236,8 @@ def run_options(protocol: Protocol, *, init: Any = None, init_from: Any = None, 
         if value is not None:
             options[name] = _words.option(name, value)
     options.update(_words.graph(graph))
+    if init is None and init_from is None:
+        init = protocol.init
     init = init if isinstance(init, str) else _words.counts(init, given.get("n"))
     if isinstance(init, str):
         options["init"] = init
@@ -246,8 +248,6 @@ def run_options(protocol: Protocol, *, init: Any = None, init_from: Any = None, 
     elif init_from is not None:
         options["init_from"] = os.fspath(init_from)
         options["given_label"], options["given"] = _core.read_configuration(options["init_from"])
-    if init is None and init_from is None and protocol.init is not None:
-        protocol.give(options, protocol.init)
     return options
 
 

@@ -53,8 +53,8 @@ def fraction(value: Any) -> Fraction:
 
 def probabilities(given: Mapping[Any, Any]) -> dict[Any, Fraction]:
     """Exact where they are fractions, or floats with few digits, such as 0.25; of other floats the
-    nearest fractions with a denominator of at most 10^6, and where these have no common denominator
-    below 2^32, the nearest multiples of 1 / (2^32 - 1).
+    nearest fractions with a denominator of at most 10^6, and where these are not as near as 10^-9
+    or have no common denominator below 2^32, the nearest multiples of 1 / (2^32 - 1).
 
     >>> probabilities({"a": 1 / 3, "b": 1 / 7})
     {'a': Fraction(1, 3), 'b': Fraction(1, 7)}
@@ -67,9 +67,14 @@ def probabilities(given: Mapping[Any, Any]) -> dict[Any, Fraction]:
     if _fits(exact.values()) or not any(isinstance(value, float) for value in given.values()):
         return exact
     near = {outcome: value.limit_denominator(10**6) for outcome, value in exact.items()}
-    if not _fits(near.values()):
+    is_near = all(abs(near[outcome] - value) <= value / 10**9 for outcome, value in exact.items())
+    if not is_near or not _fits(near.values()):
         most = 2**32 - 1
         near = {outcome: Fraction(round(value * most), most) for outcome, value in exact.items()}
+    for outcome, value in exact.items():
+        if value and not near[outcome]:
+            raise _core.Error(f"the probability {number(given[outcome])} is too small: the "
+                              "smallest but 0 is 1/4294967295")
     beyond = sum(near.values()) - 1
     if 0 < beyond < Fraction(1, 10**6):  # by rounding
         largest = max(near, key=lambda outcome: near[outcome])
@@ -96,9 +101,13 @@ def counts(init: Any, n: Any) -> Any:
         if agents is None:
             raise _core.Error("init is a function of n: give n")
         init = init(agents)
-    if not isinstance(init, Mapping):
-        return init
+        if not isinstance(init, Mapping):
+            raise _core.Error("init as a function of n gives a dict of states and counts or "
+                              f"shares, not {init!r} for n = {agents}")
     values = {state: fraction(value) for state, value in init.items()}
+    for state, value in values.items():
+        if value < 0:
+            raise _core.Error(f"init gives {number(value)} agents to {state!r}")
     total = sum(values.values(), Fraction(0))
     if all(value.denominator == 1 for value in values.values()):
         if is_function and total != agents:

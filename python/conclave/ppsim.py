@@ -306,7 +306,8 @@ class Simulation:
         self.continuous_time = continuous_time
         self._init = {state: int(count) for state, count in init_config.items()}
         self.n = sum(self._init.values())
-        self._protocol, self._is_network = self._made(rule, transition_order, volume, kwargs)
+        self._rule, self._volume = rule, self.n if volume is None else volume
+        self._protocol, self._is_network = self._made(rule, transition_order, kwargs)
         self._protocol.give({}, self._init)
         if self._protocol.is_open:
             raise ValueError("the rule reaches too many states to list them, as ppsim does; use "
@@ -317,14 +318,16 @@ class Simulation:
         self.snapshots: list[Snapshot] = []
         self._begin(self._init)
 
-    def _made(self, rule: Any, order: str, volume: float | None,
-              kwargs: dict[str, Any]) -> tuple[Protocol, bool]:
+    def _made(self, rule: Any, order: str, kwargs: dict[str, Any]) -> tuple[Protocol, bool]:
         if callable(rule) or isinstance(rule, Mapping):
             return Protocol(rule, order=order.lower(), params=kwargs, name="rule"), False
-        rxns = list(rule)
-        return _network(rxns, self.n, self.n if volume is None else volume), True
+        self._rule = list(rule)
+        return _network(self._rule, self.n, self._volume), True
 
     def _begin(self, config: Mapping[State, int], offset: float = 0) -> None:
+        if self._is_network and sum(config.values()) != self.n:  # the volume stays
+            self._protocol = _network(self._rule, sum(config.values()), self._volume)
+        self.n = sum(config.values())
         self._offset = self.time = offset
         self._simulation = _Simulation(self._protocol, {self._key(state): count for state, count
                                                         in config.items()},
@@ -541,15 +544,14 @@ class Simulation:
     def reset(self, init_config: Mapping[State, int] | None = None) -> None:
         """Begins again at time 0, with other random numbers."""
         self._trial = getattr(self, "_trial", 0) + 1
-        self._init = dict(self._init if init_config is None else init_config)
-        self.n = sum(self._init.values())
+        if init_config is not None:
+            self._init = {state: int(count) for state, count in init_config.items()}
         self._begin(self._init)
 
     def set_config(self, config: Any) -> None:
         """Sets the states of the agents; time continues."""
         if not isinstance(config, Mapping):
             config = {state: int(config[place]) for place, state in enumerate(self.state_list)}
-        self.n = sum(config.values())
         self._trial = getattr(self, "_trial", 0) + 1
         self._begin(config, self.time)
 

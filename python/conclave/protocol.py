@@ -24,6 +24,7 @@ from .reactions import Molecules, Reaction, network_text
 State = Any
 Outcome = Union[tuple[State, State], Mapping[tuple[State, State], Any], None]
 Rule = Union[Mapping[tuple[State, State], Outcome], Callable[..., Outcome]]
+Init = Union[Mapping[State, Any], Callable[[int], Mapping[State, Any]]]
 
 MOST_STATES = 2048
 _CERTAIN = Fraction(1)
@@ -273,7 +274,7 @@ class Protocol:
     `leader` says who leads: a state, a collection of states or a function of a state. `stop` is a
     condition as in protocol files, such as `"count(leader) == 1"` or `"silent"`. `observe`
     gives names to numbers of agents. With `order="symmetric"`, a pair that no rule names reacts as
-    its mirror image does.
+    its mirror image does. `init` has counts, shares that add up to 1, or is a function of n.
 
     >>> import conclave as cv
     >>> majority = cv.Protocol({("A", "B"): ("A", "U"), ("B", "A"): ("B", "U"),
@@ -285,11 +286,11 @@ class Protocol:
     """
 
     def __init__(self, rules: Any, *, states: Iterable[State] | None = None,
-                 init: Mapping[State, int] | None = None, name: str | None = None,
+                 init: Init | None = None, name: str | None = None,
                  leader: Any = None, stop: str | None = None,
                  observe: Mapping[str, Any] | None = None, order: str = "asymmetric",
                  params: Mapping[str, Any] | None = None, volume: Any = None) -> None:
-        self.init = dict(init) if init is not None else None
+        self.init = dict(init) if isinstance(init, Mapping) else init
         self._leader, self._stop, self._observe = leader, stop, dict(observe or {})
         self._volume = volume
         self._names = _Names()
@@ -302,7 +303,7 @@ class Protocol:
         if order not in _ORDERS:
             raise _core.Error(f"unknown order '{order}'; known: {', '.join(_ORDERS)}")
         self._choose(rules, order, dict(params or {}), name)
-        self._add_states([*(states or ()), *(self.init or {})])
+        self._add_states([*(states or ()), *self._init_states()])
 
     def _choose(self, rules: Any, order: str, params: dict[str, Any], name: str | None) -> None:
         if isinstance(rules, os.PathLike) or (isinstance(rules, str) and "\n" not in rules):
@@ -488,6 +489,9 @@ class Protocol:
             return state in what
         return what is not None and bool(state == what)
 
+    def _init_states(self) -> list[State]:
+        return list(self.init) if isinstance(self.init, Mapping) else []
+
     def _add_states(self, states: Iterable[State]) -> None:
         if self._table is None:
             return
@@ -501,7 +505,7 @@ class Protocol:
             self._cores.clear()
             self._open_rule = _OpenRule(self.name, self._table, self._leads)
         if self._open_rule is not None:
-            for state in [*(self.init or ()), *states]:
+            for state in [*self._init_states(), *states]:
                 self._open_rule.number_of(state)
             return
         for key, state in self._table.states.items():

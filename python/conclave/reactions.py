@@ -6,6 +6,8 @@
 A + B -> C + C rate 5/2
 >>> print((A | B).k(1).r(0.5))
 A <-> B rate 1, 1/2
+>>> print(0 >> A, A >> 0, sep="; ")
+-> A rate 1; A ->  rate 1
 """
 
 from __future__ import annotations
@@ -34,10 +36,17 @@ class Molecules:
 
     __mul__ = __rmul__
 
-    def __rshift__(self, products: Molecules) -> Reaction:
+    def __rshift__(self, products: Molecules | int) -> Reaction:
+        if products == 0:
+            products = Molecules(())  # they vanish
         if not isinstance(products, Molecules):
             return NotImplemented
         return Reaction(self, products)
+
+    def __rrshift__(self, nothing: int) -> Reaction:
+        if nothing != 0:
+            return NotImplemented
+        return Reaction(Molecules(()), self)
 
     def __or__(self, products: Molecules) -> Reaction:
         if not isinstance(products, Molecules):
@@ -95,7 +104,7 @@ class Reaction:
 
     def __str__(self) -> str:
         if self.reverse_rate is None:
-            return f"{self.reactants} -> {self.products} rate {number(self.rate)}"
+            return f"{self.reactants} -> {self.products} rate {number(self.rate)}".lstrip()
         return (f"{self.reactants} <-> {self.products} rate {number(self.rate)}, "
                 f"{number(self.reverse_rate)}")
 

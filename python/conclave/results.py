@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import tempfile
 import warnings as _warnings
 from pathlib import Path
@@ -15,7 +16,7 @@ from ._optional import needed
 from ._progress import Bar
 from ._keywords import options_of
 from ._run import allow_files
-from .protocol import Protocol
+from .protocol import Protocol, State, find
 
 
 def _toml(value: Any) -> str:
@@ -26,37 +27,100 @@ def _toml(value: Any) -> str:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, range) and len(value) > 1 and value.step > 0:
+        return f"{{ from = {value[0]}, to = {value[-1]}, step = {value.step} }}"
     if isinstance(value, (list, tuple, range)) or hasattr(value, "tolist"):
         return "[" + ", ".join(_toml(each) for each in value) + "]"
     text = _words.number(value)
     return f'"{text}"' if "/" in text else text
 
 
-def _plan_text(plan: Mapping[str, Any], folder: Path) -> str:
-    def line(key: str, value: Any) -> str:
-        if isinstance(value, (list, tuple)):
-            value = [_written(each, folder) if isinstance(each, Protocol) else each
-                     for each in value]
-        elif isinstance(value, Protocol):
-            value = _written(value, folder)
-        return f"{key} = {_toml(value)}"
-    runs = plan.get("run", [])
-    lines = [line(key, value) for key, value in plan.items() if key != "run"]
-    for run in [runs] if isinstance(runs, Mapping) else runs:
-        lines += ["[[run]]", *(line(key, value) for key, value in run.items())]
-    return "\n".join(lines) + "\n"
+class _Plan:
+    """A plan that is a dict, as TOML in a folder, with the files that it needs beside it."""
+
+    def __init__(self, plan: Mapping[str, Any], folder: Path) -> None:
+        self._folder = folder
+        runs = plan.get("run")
+        if runs is None:
+            lines = self._lines(plan)
+        else:
+            runs = [runs] if isinstance(runs, Mapping) else runs
+            own = {key: plan[key] for key in ("protocol", "n", "init") if key in plan}
+            rest = {key: value for key, value in plan.items() if key not in ("run", *own)}
+            lines = self._lines(rest)
+            for run in runs:
+                lines += ["[[run]]", *self._lines({**own, **run})]
+        (folder / "plan.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def _lines(self, run: Mapping[str, Any]) -> list[str]:
+        run = dict(run)
+        init = run.get("init")
+        is_given = callable(init) or isinstance(init, Mapping)
+        if is_given:
+            del run["init"]
+        protocol = run.get("protocol")
+        if isinstance(protocol, (list, tuple)):
+            run["protocol"] = [self._written(each, run, init if is_given else None)
+                               for each in protocol]
+        elif protocol is not None:
+            run["protocol"] = self._written(protocol, run, init if is_given else None)
+        graph = run.get("graph")
+        if isinstance(graph, str) and graph.startswith("file:"):
+            run["graph"] = "file:" + os.path.abspath(graph[5:])
+        return [f"{key} = {_toml(value)}" for key, value in run.items()]
+
+    def _written(self, protocol: Any, run: dict[str, Any], init: Any) -> str:
+        """The name of a protocol, which becomes a file where it was made in Python, or where it
+        gets an initial configuration."""
+        if not isinstance(protocol, Protocol):
+            word = str(os.fspath(protocol))
+            if init is None:
+                return os.path.abspath(word) if word.endswith((".pp", ".crn", ".rules")) else word
+            protocol = find(word)
+        if protocol.is_listed:
+            if init is None:
+                return str(protocol.name)
+            raise _core.Error(f"{protocol.name} has initial configurations with names; init as "
+                              "numbers of agents is for protocols of one's own")
+        text = protocol.text(protocol._stop)
+        init = protocol.init if init is None and "init" not in run else init
+        if init is not None:
+            text = protocol.text(protocol._stop, _start_of(protocol, init, run.get("n")))
+            if protocol._text is not None:
+                run["init"] = "given"  # not the first of the file
+        name = os.path.basename(protocol.name)
+        path = self._folder / name
+        for number in range(2, 1000):
+            if not path.exists() or path.read_text(encoding="utf-8") == text:
+                break
+            path = self._folder / str(number) / name  # another one of the same name
+            path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return str(path.relative_to(self._folder))
 
 
-def _written(protocol: Protocol, folder: Path) -> str:
-    """The name of a protocol, which becomes a file beside the plan where it was made in Python."""
-    if protocol.is_listed:
-        return protocol.name
-    init = protocol.init
-    by_name = None if init is None else {protocol.name_of(state): count
-                                         for state, count in init.items()}
-    path = folder / os.path.basename(protocol.name)
-    path.write_text(protocol.text(protocol._stop, by_name), encoding="utf-8")
-    return str(path)
+def _start_of(protocol: Protocol, init: Any, n: Any) -> dict[str, Any]:
+    """How many agents begin in each state, by its name: where that depends on n, an expression that
+    has the number for each size of the plan."""
+    if isinstance(init, Mapping) and all(_words.fraction(count).denominator == 1
+                                         for count in init.values()):
+        return {protocol.name_of(state): int(count) for state, count in init.items()}
+    sizes = [n] if isinstance(n, (int, float, str)) else n
+    if not isinstance(sizes, (list, tuple, range)) or any(isinstance(each, Mapping)
+                                                          for each in sizes):
+        raise _core.Error("init as shares or as a function of n needs n as numbers")
+    given = {int(_words.fraction(_words.number(size))): _words.counts(init, size) for size in sizes}
+    states = list(dict.fromkeys(state for counts in given.values() for state in counts))
+    protocol._add_states(states)
+
+    def chosen(state: State, among: list[int]) -> str:
+        if len({given[size].get(state, 0) for size in among}) == 1:
+            return str(given[among[0]].get(state, 0))
+        middle = len(among) // 2
+        return (f"(if n < {among[middle]} then {chosen(state, among[:middle])} else "
+                f"{chosen(state, among[middle:])})")
+
+    return {protocol.name_of(state): chosen(state, sorted(given)) for state in states}
 
 
 @options_of("sweep")
@@ -68,13 +132,13 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
     """Carries out a plan, from where it was left, and returns its results.
 
     The plan is the path of a TOML file as `conclave sweep` reads it, or a dict of the same shape;
-    protocols in it may be `Protocol` objects. With `kind = "rare"` its rows are repetitions of
-    estimates of rare failures, see `Results.estimates`. `output` may be left out where the plan is
-    a file: the results then lie beside the caller under the plan's name with `.db`. The other
-    keywords are the options of `conclave sweep`; with `dry_run=True` nothing is stored, and the
-    result is a list with a dict per cell: its trials, and how long one of them takes, judging by
-    the first. `plot` is a picture of the growth, with the laws that fit best or those of `law`,
-    and `Results.growth` returns the fits.
+    protocols in it may be `Protocol` objects, `init` shares or a function of n. With
+    `kind = "rare"` its rows are repetitions of estimates of rare failures, see `Results.estimates`.
+    `output` may be left out where the plan is a file: the results then lie beside the caller under
+    the plan's name with `.db`. The other keywords are the options of `conclave sweep`; with
+    `dry_run=True` nothing is stored, and the result is a list with a dict per cell: its trials, and
+    how long one of them takes, judging by the first. `plot` is a picture of the growth, with the
+    laws that fit best or those of `law`, and `Results.growth` returns the fits.
 
     >>> import conclave as cv, tempfile, os
     >>> plan = {"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20]}}
@@ -86,20 +150,23 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
     [5, 5]
     """
     allow_files(max_file_size)
+    options = {"threads": "" if threads is None else _words.number(threads), "shard": shard,
+               "extend": extend, "mix_versions": mix_versions,
+               "law": _conditions(law), "plot": os.fspath(plot)}
+    if output is None and not dry_run:
+        output = _default_output(plan, shard)
     with tempfile.TemporaryDirectory() as folder:
-        if isinstance(plan, Mapping):
-            path = Path(folder) / "plan.toml"
-            path.write_text(_plan_text(plan, Path(folder)), encoding="utf-8")
-        else:
-            path = Path(plan)
-        if dry_run:
-            return _core.sweep_estimate(str(path), shard)
-        if output is None:
-            output = _default_output(plan, shard)
-        options = {"threads": "" if threads is None else _words.number(threads), "shard": shard,
-                   "extend": extend, "mix_versions": mix_versions}
-        _carry_out(path, os.fspath(output), options, quiet)
-    results = Results(output)
+        path = Path(folder) / "plan.toml" if isinstance(plan, Mapping) else Path(plan)
+        try:
+            if isinstance(plan, Mapping):
+                _Plan(plan, Path(folder))
+            if dry_run:
+                return _core.sweep_estimate(str(path), shard)
+            _carry_out(path, str(output), options, quiet)
+        except _core.Error as error:
+            sentence = re.sub(rf"^{re.escape(folder)}/plan.toml:(\d+:)? ", "", str(error))
+            raise _core.Error(sentence) from None
+    results = Results(str(output))
     if plot or law:
         results.growth(law, plot)
     return results
@@ -197,6 +264,8 @@ def report(files: Results | str | os.PathLike[str] | Iterable[Any],
     allow_files(max_file_size)
     if isinstance(files, (Results, str, os.PathLike)):
         files = [files]
+    if not os.fspath(page) and not os.fspath(figures):
+        raise _core.Error("nothing to write: give page, figures, or both")
     paths = [each.path if isinstance(each, Results) else os.fspath(each) for each in files]
     if not isinstance(size, str):
         size = "x".join(_words.number(each) for each in size)

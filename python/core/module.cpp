@@ -1,12 +1,15 @@
 // The module itself, its exceptions, and what the other files share.
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <regex>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -26,12 +29,37 @@
 namespace conclave::python {
 namespace {
 
+// A sentence of the command line with keywords for options, and with calls for the commands that it
+// advises: "--max-interactions 5" becomes "max_interactions 5".
+std::string in_keywords(const std::string& sentence) {
+  static const std::regex call(R"(conclave (\w+) (\S+) --n (\S+)$)");
+  static const std::regex param(R"(--param (\w+)=(\w+))");
+  static const std::regex output(R"(with -o\b)");
+  static const std::regex option(R"((cmake |[\w-])?--[a-z]+(-[a-z]+)*)");
+  std::string text = std::regex_replace(sentence, call, "conclave.$1('$2', n=$3)");
+  text = std::regex_replace(text, param, "param={'$1': $2}");
+  text = std::regex_replace(text, output, "as output");
+  std::string result;
+  auto rest = text.cbegin();
+  for (std::sregex_iterator found(text.begin(), text.end(), option), end; found != end; ++found) {
+    std::string word = found->str();
+    if (!(*found)[1].matched) {  // an option of conclave
+      word.erase(0, 2);
+      std::ranges::replace(word, '-', '_');
+    }
+    result.append(rest, (*found)[0].first);
+    result += word;
+    rest = (*found)[0].second;
+  }
+  return result.append(rest, text.cend());
+}
+
 // C++ exceptions as Python's: what the command line calls misused is conclave.Error.
 void translate(std::exception_ptr raised, PyObject* error_type) {
   try {
     std::rethrow_exception(std::move(raised));
   } catch (const Error& error) {
-    PyErr_SetString(error_type, error.what());
+    PyErr_SetString(error_type, in_keywords(error.what()).c_str());
   } catch (const Interrupted&) {
     PyErr_SetNone(PyExc_KeyboardInterrupt);
   } catch (const std::system_error& error) {
@@ -256,6 +284,7 @@ PYBIND11_MODULE(_core, module) {
   py::register_exception_translator([](std::exception_ptr raised) {
     if (raised) conclave::python::translate(std::move(raised), error_type);
   });
+  module.def("in_keywords", &conclave::python::in_keywords);
   module.def("options", [] {
     py::dict kinds;
     conclave::python::add_kinds(conclave::experiment::run_options(), kinds);

@@ -145,7 +145,8 @@ class Trials {
 
   void write_history(const std::string& path, const std::string& by,
                      const std::string& format) const {
-    experiment::HistoryWriter writer(path, experiment::history_format(format, path), by);
+    experiment::HistoryWriter writer(path, experiment::history_format(format, path), by,
+                                     declared());
     for (const auto& row : rows_) writer.add(row.trial, row.result.history);
     writer.finish();
   }
@@ -155,11 +156,11 @@ class Trials {
     std::map<std::string, std::size_t> places;
     std::vector<std::string> columns;
     std::size_t points = 0;
-    const bool is_known = !by.empty() && std::ranges::any_of(rows_, [&](const auto& row) {
-      return experiment::have_field(row.result.history.names, by);
-    });
+    for (const auto& row : rows_) {
+      if (!by.empty()) experiment::check_field(by, row.result.history.names, declared());
+    }
     const auto place_of = [&](const std::string& name) {
-      const std::string key = by.empty() ? name : experiment::field_value(name, by, is_known);
+      const std::string key = by.empty() ? name : experiment::field_value(name, by);
       const auto [place, is_new] = places.try_emplace(key, columns.size());
       if (is_new) columns.push_back(key);
       return place->second;
@@ -189,6 +190,8 @@ class Trials {
   }
 
  private:
+  std::span<const Variable> declared() const { return prepared_.entry->info.variables; }
+
   Prepared prepared_;
   experiment::RowFormat format_;
   experiment::RunSummary summary_;

@@ -48,6 +48,9 @@ sweep::Shard shard_of(const std::string& text) {
 std::vector<std::string> carry_out(const std::string& plan_path, const std::string& output,
                                    const py::dict& options, const py::object& look) {
   const sweep::Plan plan = sweep::read_plan(plan_path);
+  report::check_laws(plan, options["law"].cast<std::vector<std::string>>());
+  const std::string picture = options["plot"].cast<std::string>();
+  if (!picture.empty()) plot::kind_of(picture);  // objects at once
   const sweep::Shard shard = shard_of(options["shard"].cast<std::string>());
   const std::uint64_t memory = experiment::available_memory();
   check_memory(plan, memory);

@@ -98,6 +98,12 @@ def test_reactions_have_continuous_time_and_units():
     slow = Simulation({a: 10**4}, [(a + a >> a + b).k(1)], volume=10**5, seed=3)
     slow.run(1)
     assert slow.config_dict[b] == pytest.approx(10**4 * 0.0488, rel=0.2)  # 1 - 1/(1 + 0.05), about
+    grown = Simulation({a: 10**4}, [(a + a >> a + b).k(1)], volume=10**5, seed=3)
+    for change in (grown.set_config, grown.reset):  # the volume stays
+        change({a: 20000.0})
+        begin = grown.config_dict[a]
+        grown.run(1)
+        assert 1 - grown.config_dict[a] / begin == pytest.approx(0.0909, rel=0.1)  # 1 - 1/1.1
     assert concentration_to_count(1e-9, 1e-12) == 602
     (a + b >> 2 * u).k(1e6, RateConstantUnits.mass_action)
     with pytest.raises(ValueError, match="unimolecular"):

@@ -162,6 +162,11 @@ def test_reactions_are_the_network_of_their_text(texts):
         cv.run(cv.Protocol([A >> A + A]), init={A: 5})
     with pytest.raises(cv.Error, match="letters, digits"):
         cv.species("A B-1")
+    born = cv.Protocol([(0 >> A).k(5), A >> 0, (A >> 2 * A).k(0.5)], init={A: 3}, name="born")
+    same = cv.Protocol("-> A rate 5\nA -> rate 1\nA -> 2 A rate 1/2\ninit A = 3\n", name="born.crn")
+    counts = [[row["interactions"] for row in cv.run(each, trials=5, until=3, init={"A": 3})]
+              for each in (born, same)]
+    assert counts[0] == counts[1]
 
 
 def test_texts_and_pickles(texts):

@@ -49,6 +49,55 @@ def test_protocols_of_python_in_a_plan(tmp_path):
         found.growth("a*x")
 
 
+def test_a_plan_gives_initial_configurations(tmp_path, monkeypatch):
+    duel = cv.Protocol({("L", "L"): ("L", "F")}, leader="L", observe={"l": "L"}, name="duel")
+    plan = {"n": [10, 20, 41], "until": 0, "protocol": duel}
+
+    def leaders(init, **more):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.db"
+        return cv.sweep({**plan, "init": init, **more}, path).frame()["leaders"].tolist()
+
+    assert leaders({"L": 0.5, "F": 0.5}) == [5, 10, 21]
+    assert leaders(lambda n: {"L": n // 10, "F": n - n // 10}) == [1, 2, 4]
+    assert leaders({"L": 4, "F": 6}, n=10) == [4]
+    shares = cv.Protocol({("L", "L"): ("L", "F")}, leader="L", init={"L": 0.2, "F": 0.8})
+    several = cv.sweep({**plan, "protocol": [shares, duel, "fratricide"]}, tmp_path / "all.db")
+    assert several.frame()["leaders"].tolist() == [2, 4, 8, 10, 20, 41, 10, 20, 41]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.pp").write_text("states L, F\nstart all: all of L\nL + L -> L + F\n"
+                                    "leader = L\n")
+    assert leaders({"L": 0.5, "F": 0.5}, protocol="my.pp", n=range(10, 40, 10)) == [5, 10, 15]
+    assert leaders("all", protocol="my.pp", n=[10]) == [10]
+    with pytest.raises(cv.Error, match="^init gives 11 agents, but n = 10$"):
+        leaders(lambda n: {"L": n, "F": 1})
+    with pytest.raises(cv.Error, match="needs n as numbers"):
+        leaders({"L": 0.5, "F": 0.5}, n={"from": 10, "to": 100, "factor": 2})
+    with pytest.raises(cv.Error, match="is for protocols of one's own"):
+        leaders({"L": 0.5, "F": 0.5}, protocol="pll")
+
+
+def test_what_a_sweep_refuses_leaves_nothing(tmp_path):
+    """Each in a sentence that speaks of the plan, before anything is written."""
+    for keys, keywords, sentence in (
+            ({"n": {"from": 100, "to": 10, "factor": 2}}, {}, "n: this range is empty: from"),
+            ({"n": range(1, 20000)}, {}, "n: this range has more than 10 000 values"),
+            ({"n": []}, {}, "n: this list is empty"),
+            ({"n": 10}, {"law": "a*foo"}, "the law 'a\\*foo': unknown variable 'foo'"),
+            ({"n": 10}, {"plot": "x.gif"}, "'x.gif': a figure ends in"),
+            ({"n": 10, "nn": 3}, {}, "unknown key 'nn'"),
+            ({"n": 10}, {"shard": "3/2"}, "shard takes PART/PARTS")):
+        with pytest.raises(cv.Error, match=f"^{sentence}"):
+            cv.sweep({"protocol": "pll", **keys}, tmp_path / "x.db", **keywords)
+    assert not list(tmp_path.iterdir())
+    found = cv.sweep({"protocol": "fratricide", "n": 10}, tmp_path / "r.db")
+    with pytest.raises(cv.Error, match="give page, figures, or both"):
+        cv.report(found)
+    with pytest.raises(cv.Error, match="^where takes a condition"):
+        found.frame(where="n>")
+    with pytest.raises(cv.Error, match="as output"):
+        cv.sweep({"protocol": "fratricide", "n": 11}, tmp_path / "r.db")
+
+
 def test_a_report_is_a_page(tmp_path):
     found = cv.sweep({"trials": 5, "run": {"protocol": "fratricide", "n": [10, 20, 40]}},
                      tmp_path / "r.db")

@@ -15,7 +15,7 @@ from fractions import Fraction
 import pytest
 
 import conclave as cv
-from conclave._keywords import _in_keywords
+from conclave._core import in_keywords
 
 # (keywords of run, words of the command line)
 CASES = [
@@ -112,7 +112,7 @@ def test_mistakes_have_the_sentence_of_the_command_line(keywords, words, program
     with pytest.raises((cv.Error, OSError)) as raised:
         cv.run(**keywords)
     sentence = program("run", *words.split(), status=(2,)).stderr
-    assert f"conclave: {raised.value}\n" == _in_keywords(sentence)
+    assert f"conclave: {raised.value}" == in_keywords(sentence.rstrip("\n"))
 
 
 @pytest.mark.parametrize("command", ["run", "verify", "search", "explore"])
@@ -402,8 +402,17 @@ def test_initial_configurations_as_shares_and_functions():
                            (lambda n: {"L": n, "F": 1}, "init gives 11 agents, but n = 10")]:
         with pytest.raises(cv.Error, match=sentence):
             cv.run(duel, n=10, init=init)
-    with pytest.raises(cv.Error, match="init is a function of n: give n"):
-        cv.run(duel, init=lambda n: {"L": n})
+    for init in ({"L": 0.3, "F": 0.7}, lambda n: {"L": 3, "F": n - 3}):
+        own = cv.Protocol({("L", "L"): ("L", "F")}, leader="L", init=init)
+        assert cv.run(own, n=10, until=0, final=True).final() == {"L": 3, "F": 7}
+        assert cv.Simulation(own, n=10).config == {"L": 3, "F": 7}
+    for init, sentence in [(lambda n: {"L": n}, "init is a function of n: give n"),
+                           ({"L": 0.5, "F": 0.5}, "init gives shares, which need n"),
+                           ({"L": 11, "F": -1}, "init gives -1 agents to 'F'")]:
+        with pytest.raises(cv.Error, match=sentence):
+            cv.run(duel, init=init)
+    with pytest.raises(cv.Error, match="a dict of states and counts or shares, not None for n = 5"):
+        cv.run(duel, n=5, init=lambda n: None)
 
 
 def test_probabilities_as_floats_become_fractions():
@@ -412,6 +421,9 @@ def test_probabilities_as_floats_become_fractions():
     odd = cv.Protocol({("L", "L"): {("L", "F"): 0.123456789, ("F", "L"): 1 - 0.123456789}},
                       leader="L", name="odd")
     assert cv.run(odd, init={"L": 5}, quiet=True).converged
-    for value in (1.5, -0.1):
-        with pytest.raises(cv.Error, match="is no probability"):
+    rare = cv.Protocol({("L", "L"): {("L", "F"): 1e-6 / 3}}, leader="L")
+    assert cv.verify(rare, init={"L": 2}).mean == pytest.approx(3e6, rel=1e-3)
+    for value, sentence in ((1.5, "is no probability"), (-0.1, "is no probability"),
+                            (1e-6 / 3e5, "is too small"), (float("nan"), "expected a number")):
+        with pytest.raises(cv.Error, match=sentence):
             cv.run(cv.Protocol({("L", "L"): {("L", "F"): value}}, name="bad"), init={"L": 5})

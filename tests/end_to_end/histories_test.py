@@ -170,6 +170,7 @@ class Horizons(InAFolder):
                 ("they need a file each", ("--history", "h", "--final", "h")),
                 ("did you mean 'wide'", ("--history", self.file("h"), "--history-format", "wid")),
                 ("did you mean 'epoch'", ("--history", self.file("h"), "--history-by", "epoc")),
+                ("rand, level_B", ("--history", self.file("h"), "--history-by", "variable")),
                 ("contradict each other", ("--init", "clean", "--init-from", "f"))):
             self.expect_sentence(sentence, *pll, *words)
         for option in (["--until", "5"], ["--history", self.file("h")], ["--final", "f"]):
@@ -224,6 +225,16 @@ class Histories(InAFolder):
         header, *lines = self.table("h.csv")
         self.assertEqual(header[:3], ["trial", "time", "1"])
         self.assertTrue(all(sum(map(int, line[2:])) == 1000 for line in lines))
+
+    def test_know_every_variable_that_describe_names(self):
+        told = json.loads(conclave("describe", "pll", "--format", "json").stdout)
+        names = [each["name"] for each in told["variables"]]
+        self.assertIn("level_B", names)
+        for name in names:  # also those that no agent has so early
+            conclave("run", "pll", "--n", "100", "--until", "2", "--every", "1", "--history",
+                     self.file("h.csv"), "--history-by", name)
+            header, *lines = self.table("h.csv")
+            self.assertTrue(all(sum(map(int, line[2:])) == 100 for line in lines), name)
 
 
 class Configurations(InAFolder):

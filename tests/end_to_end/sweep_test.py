@@ -118,6 +118,24 @@ class WithoutPlanTest(unittest.TestCase):
         both = json.loads(self.conclave("run", "pll", "--n", "20,40", "--format", "json"))
         self.assertEqual([row["n"] for row in both["rows"]], [20, 40])
         self.assertEqual(len(both["summaries"]), 2)
+        rows = self.conclave("run", "my.pp", "--n", "16,100", "--param", "T=4*ceil(lg(n))",
+                             "--format", "jsonl").splitlines()
+        self.assertEqual([json.loads(row)["params"]["T"] for row in rows], [16, 28])
+
+    def test_a_network_that_explodes_leaves_nothing(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "boom.crn").write_text("R -> 9 R rate 1000\ninit R = 1000\n")
+        before = sorted(folder.iterdir())
+        for words in (["run", "--trials", 2, "-o", "r.csv", "--history", "h.csv", "--every", 1],
+                      ["sweep", "--n", 1000, "--trials", 2, "-o", "r.db"]):
+            said = self.conclave(words[0], "boom.crn", "--until", 1000, *words[1:], status=2)
+            self.assertIn("it grows without bound", said)
+            self.assertEqual(sorted(folder.iterdir()), before)
+
+    def test_a_law_that_has_no_value_is_named(self):
+        said = self.conclave("sweep", "my.pp", "--n", "10,20,40,80", "--trials", 9, "--law",
+                             "a*sqrt(n-20)")
+        self.assertIn("a*sqrt(n-20) is not fitted", " ".join(said.split()))
 
     def test_shares_are_an_initial_configuration(self):
         for words, n in ((["L=3,F=7"], 10), (["L=30%,F=70%", "--n", 10], 10),
@@ -130,11 +148,17 @@ class WithoutPlanTest(unittest.TestCase):
         self.assertIn("1 of 1 trials ran until time 5", torus)
 
     def test_mistakes_are_sentences_and_write_nothing(self):
+        plan = pathlib.Path(self.folder.name) / "plan.toml"
+        plan.write_text('protocol = "my.pp"\nn = 10\n')
         for words, sentence in [
                 (["sweep", "my.pp", "--n", "100..10"], "--n: this range is empty"),
                 (["sweep", "my.pp", "--n", "1..1e6:+1"], "--n: this range has more than 10 000"),
                 (["sweep", "my.pp", "--n", "10", "--law", "a*m"], "unknown variable 'm'"),
+                (["sweep", "plan.toml", "--law", "a*T+b*m"], "unknown variable 'm'"),
                 (["sweep", "my.pp"], "the sizes are missing"),
+                (["run", "my.pp", "--n", "9", "--param", "T=n,(n+1)"], "belong to a sweep"),
+                (["run", "my.pp", "--n", "9", "--param", "T=4*m(n)"], "--param T: '4*m(n)'"),
+                (["sweep", "my.pp", "--n", "1..9:x"], "unknown name 'x'\n"),
                 (["sweep", "my.pp", "--n", "10", "--param", "T=n*"], "--param T: "),
                 (["sweep", "my.pp", "--n", "10", "--plot", "growth.gif"], "growth.gif"),
                 (["sweep", "plan.toml", "--engine", "agents"], "--engine belongs to the sweep"),
@@ -148,8 +172,8 @@ class WithoutPlanTest(unittest.TestCase):
                  "unknown initial configuration of pll 'L=10'"),
                 (["run", "my.pp", "--n", "9", "--placement", "random"], "is for graphs")]:
             self.assertIn(sentence, self.conclave(*words, status=2))
-        self.assertEqual([each.name for each in pathlib.Path(self.folder.name).iterdir()],
-                         ["my.pp"])
+        self.assertEqual(sorted(each.name for each in pathlib.Path(self.folder.name).iterdir()),
+                         ["my.pp", "plan.toml"])
 
     def test_a_stop_that_can_be_undone_is_said_to_be(self):
         path = pathlib.Path(self.folder.name) / "my.pp"
@@ -160,6 +184,8 @@ class WithoutPlanTest(unittest.TestCase):
         self.assertIn("can be undone later", said)
         command = re.search(r"conclave (verify my.pp --n \d+)", said)[1].split()
         self.assertIn("converged but not safe", self.conclave(*command))
+        held = self.conclave("run", "my.pp", "--n", 20, "--param", "hold=1")
+        self.assertNotIn("can be undone", held)
         rows = self.conclave("run", "my.pp", "--n", 20, "--param", "hold=1", "--format", "csv")
         self.assertIn("observables.holding_interactions", rows)
 

@@ -4,11 +4,13 @@
 Usage: verify_test.py BINARY [unittest arguments]
 """
 import json
+import math
 import os
 import pathlib
 import pty
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -589,6 +591,75 @@ class Exploration(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=60), 130)
         os.close(terminal)
+
+
+# Algorithm 1 of ppl once more, as a protocol file.
+PPL = """
+param t_max = 12 in 1..1000
+param t_virus = 4 in 1..1000
+param t_emit = 10 in 1..1000
+fields lead: bool, shield: bool, virus: 0..t_virus, timer_L: 0..t_max, timer_I: 0..t_emit
+leader = lead
+start safe: 1 of {lead = true, shield = true, timer_L = t_max, timer_I = t_emit},
+  rest of {timer_L = t_max, timer_I = t_emit}
+u + v do {
+  let longer = max(max(u.timer_L, v.timer_L) - 1, 0)
+  u.timer_L = longer, v.timer_L = longer
+  each { if timer_L == 0 { lead = true } }
+  if u.lead or v.lead { u.timer_L = t_max, v.timer_L = t_max }
+  let life = max(max(u.virus, v.virus) - 1, 0)
+  u.virus = life, v.virus = life
+  each { if virus > 0 and lead and not shield { lead = false } }
+  each { timer_I = max(timer_I - 1, 0) }
+  if u.timer_I == 0 and u.lead { u.virus = t_virus, u.shield = true }
+  if v.timer_I == 0 and v.lead { v.shield = false }
+  each { if timer_I == 0 { timer_I = t_emit } }
+}
+stop when count(lead) == 1 and none(2 * timer_L < t_max) and
+  (count(lead and shield and 2 * timer_I >= t_emit) == 1 or none(virus > 0))
+hold while count(lead) == 1
+"""
+
+
+class HoldingTimes(unittest.TestCase):
+    """A protocol file has those of the same protocol in C++, and the mean that is computed."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "mine.pp"
+        self.file.write_text(PPL)
+
+    def held(self, protocol, *words):
+        rows = conclave("run", protocol, "--init", "safe", "--param", "hold=1", "--engine",
+                        "agents", "--format", "jsonl", "--quiet", *words).stdout.splitlines()
+        return [json.loads(row)["observables"]["holding_interactions"] for row in rows]
+
+    def test_are_those_of_ppl(self):
+        for seed in ("1", "2"):
+            words = ["--n", "6", "--trials", "200", "--seed", seed, "--param", "t_max=12",
+                     "--param", "t_virus=4", "--param", "t_emit=10"]
+            found = self.held(self.file, *words)
+            self.assertEqual(found, self.held("ppl", *words))
+            self.assertEqual(len(found), 200)
+        self.file.write_text(PPL.replace("max(timer_I - 1, 0)", "max(timer_I - 2, 0)"))  # a mistake
+        self.assertNotEqual(self.held(self.file, *words), found)
+
+    def test_have_the_mean_that_verify_computes(self):
+        toy = ["--n", "3", "--param", "t_max=4", "--param", "t_virus=2", "--param", "t_emit=3"]
+        exact = verify(self.file, *toy)["holding"]
+        self.assertAlmostEqual(exact, verify("ppl", *toy, "--init", "safe")["holding"], 9)
+        times = self.held(self.file, *toy, "--trials", "20000")
+        mean = statistics.fmean(times)
+        error = statistics.stdev(times) / math.sqrt(len(times))
+        self.assertLess(abs(mean - exact), 5 * error)
+        self.assertGreater(abs(mean - 1.1 * exact), 5 * error)
+
+    def test_keep_the_names_of_parameters(self):
+        """They were those of a compiled file that was gone."""
+        told = conclave("verify", self.file, "--n", "3", "--param", "t_max=2", "--param",
+                        "t_virus=1", "--param", "t_emit=2", "--from", "all").stdout
+        self.assertIn("n = 3, t_max = 2, t_virus = 1, t_emit = 2", told)
 
 
 if __name__ == "__main__":

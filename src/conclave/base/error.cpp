@@ -52,8 +52,8 @@ std::string unknown_name(std::string_view kind, std::string_view given,
   const std::string_view nearest = nearest_name(given, names);
   const std::string hint =
       nearest.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", nearest);
-  return fmt::format("unknown {} '{}'{}; known: {}", kind, excerpt(given), hint,
-                     join_parts(names, ", "));
+  const std::string text = fmt::format("unknown {} '{}'{}", kind, excerpt(given), hint);
+  return names.empty() ? text : fmt::format("{}; known: {}", text, join_parts(names, ", "));
 }
 
 }  // namespace conclave

@@ -1,5 +1,6 @@
 // Prepares the runs of compiled protocol files. A source of its own, because each width of a state
 // instantiates all engines.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +18,10 @@ namespace {
 std::function<std::string()> undone_of(const RunRequest& request,
                                        const std::shared_ptr<const text::Compiled>& compiled) {
   if (request.digraph || request.given || compiled->lasting()) return {};
+  const bool holds = std::ranges::any_of(request.settings, [](const Setting& each) {
+    return each.name == "hold" && each.value != "0";
+  });
+  if (holds) return {};  // such trials go on
   return [compiled, settings = request.settings, start = request.start] {
     return undone_command(*compiled, settings, start);
   };

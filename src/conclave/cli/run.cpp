@@ -61,7 +61,8 @@ catalog::RunRequest request(const catalog::Entry& entry, const RunOptions& optio
 // Writes the rows of one run after the other in one of the row_formats.
 class RowWriter {
  public:
-  RowWriter(const experiment::ExecutionText& files, std::uint64_t trials)
+  RowWriter(const experiment::ExecutionText& files, std::uint64_t trials,
+            std::span<const Variable> variables)
       : format_(files.format),
         width_(output_width(files.output)),
         output_(files.output),
@@ -71,7 +72,7 @@ class RowWriter {
     if (!files.history.empty()) {
       history_.emplace(files.history,
                        experiment::history_format(files.history_format, files.history),
-                       files.history_by);
+                       files.history_by, variables);
     }
     if (files.final_file.empty()) return;
     final_.emplace(files.final_file);
@@ -179,6 +180,7 @@ std::unique_ptr<const catalog::PreparedRun> prepared(const catalog::Entry& entry
                                                      RunOptions options, const std::string& n,
                                                      std::uint64_t trials) {
   options.words.n = n;
+  options.words.params = sweep::params_at(options.words);
   catalog::RunRequest wanted = request(entry, options);
   wanted.plan.keeps_census_at_horizon = options.execution.format == "table";
   wanted.trials = trials;
@@ -249,7 +251,7 @@ Exit run(const RunOptions& options) {
   const std::uint64_t trials = count_of(options.execution, &experiment::ExecutionText::trials);
   std::vector<std::unique_ptr<const catalog::PreparedRun>> all;
   for (const std::string& n : sizes_of(options)) all.push_back(prepared(entry, options, n, trials));
-  RowWriter writer(options.execution, trials);
+  RowWriter writer(options.execution, trials, entry.info.variables);
   Exit worst = Exit::done;
   for (const auto& each : all) {
     const Exit ended = run_size(options, *each, &each == &all.back(), writer);

@@ -34,7 +34,6 @@
 #include "conclave/experiment/runner.hpp"
 #include "conclave/mpi/ranks.hpp"
 #include "conclave/plot/figure.hpp"
-#include "conclave/report/own_law.hpp"
 #include "conclave/report/write_report.hpp"
 #include "conclave/sweep/plan.hpp"
 #include "conclave/sweep/plan_text.hpp"
@@ -140,14 +139,10 @@ void refuse_words(const SweepOptions& options) {
 sweep::Plan plan_of_protocol(const SweepOptions& options) {
   experiment::RunText words = options.words;
   words.protocol = options.plan;
-  const catalog::Entry entry = catalog::find(words.protocol);
   if (words.n.empty()) {
     throw Error(fmt::format("the sizes are missing, for example: conclave sweep {} --n 100..1e6",
                             words.protocol));
   }
-  std::vector<std::string> variables{"n"};
-  for (const auto& each : entry.parameters) variables.emplace_back(each.name);
-  for (const std::string& law : options.laws) report::OwnLaw(law, variables);
   const std::string trials = options.trials.empty() ? "1" : options.trials;
   count_option_64("--trials", trials, 1, sweep::most_trials);
   return sweep::plan_of(words, trials);
@@ -161,6 +156,7 @@ sweep::Plan read_plan(const SweepOptions& options) {
 
 sweep::Plan plan_of(const SweepOptions& options) {
   sweep::Plan plan = read_plan(options);
+  report::check_laws(plan, options.laws);
   if (options.quiet) return plan;
   for (const std::string& warning : plan.warnings) tell("warning: {}\n", warning);
   return plan;

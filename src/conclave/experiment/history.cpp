@@ -115,30 +115,34 @@ HistoryFormat history_format(const std::string& name, const std::string& path) {
   return static_cast<HistoryFormat>(found - formats.begin());
 }
 
-bool have_field(std::span<const std::string> states, const std::string& field) {
-  return std::ranges::any_of(states, [&](const std::string& state) {
-    const auto fields = fields_in(state);
-    return std::ranges::find(fields, field, [](const auto& each) { return each.first; }) !=
-           fields.end();
-  });
-}
-
-std::string field_value(std::string_view state, const std::string& field, bool is_known) {
-  std::vector<std::string_view> names;
+std::string field_value(std::string_view state, const std::string& field) {
   for (const auto& [name, value] : fields_in(state)) {
     if (name == field) return std::string(value);
-    names.push_back(name);
   }
-  if (is_known) return "-";
-  if (names.empty()) {
-    throw Error(fmt::format("--history-by {}: states such as '{}' have no fields", excerpt(field),
-                            excerpt(state)));
-  }
-  throw Error(unknown_name("field of the states", field, names));
+  return "-";
 }
 
-HistoryWriter::HistoryWriter(const std::string& path, HistoryFormat format, std::string field)
-    : format_(format), field_(std::move(field)), output_(path) {
+void check_field(const std::string& field, std::span<const std::string> states,
+                 std::span<const Variable> declared) {
+  std::vector<std::string_view> known;
+  const auto add = [&](std::string_view name) {
+    if (std::ranges::find(known, name) == known.end()) known.push_back(name);
+  };
+  for (const Variable& each : declared) add(each.name);
+  for (const std::string& state : states) {
+    for (const auto& [name, value] : fields_in(state)) add(name);
+  }
+  if (std::ranges::find(known, field) != known.end() || states.empty()) return;
+  if (known.empty()) {
+    throw Error(fmt::format("--history-by {}: states such as '{}' have no fields", excerpt(field),
+                            excerpt(states.front())));
+  }
+  throw Error(unknown_name("field of the states", field, known));
+}
+
+HistoryWriter::HistoryWriter(const std::string& path, HistoryFormat format, std::string field,
+                             std::span<const Variable> declared)
+    : format_(format), field_(std::move(field)), declared_(declared), output_(path) {
   if (format_ != HistoryFormat::long_table) return;
   output_.write(fmt::format("trial,time,{},count\n", field_.empty() ? "state" : csv_field(field_)));
 }
@@ -151,9 +155,9 @@ std::vector<std::uint32_t> HistoryWriter::columns_of(const History& history) {
   for (const std::string& column : columns_) {
     numbers.emplace(column, static_cast<std::uint32_t>(numbers.size()));
   }
-  const bool is_known = have_field(history.names, field_);
+  if (!field_.empty()) check_field(field_, history.names, declared_);
   for (const std::string& name : history.names) {
-    std::string value = field_.empty() ? name : field_value(name, field_, is_known);
+    std::string value = field_.empty() ? name : field_value(name, field_);
     auto found = numbers.find(value);
     if (found == numbers.end()) {
       const auto number = static_cast<std::uint32_t>(columns_.size());

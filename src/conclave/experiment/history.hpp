@@ -25,18 +25,20 @@ enum class HistoryFormat : std::uint8_t { wide, long_table, npy };
 HistoryFormat history_format(const std::string& name, const std::string& path);
 
 // The value of a field in the name of a state: "3" in "{digit = 3, marked = true}" and in "leader=1
-// epoch=3" for epoch. A state without the field has "-" where `is_known`, that is, where other
-// states of the history have it; otherwise throws Error with the nearest field.
-std::string field_value(std::string_view state, const std::string& field, bool is_known);
+// epoch=3" for epoch; "-" in a state without it.
+std::string field_value(std::string_view state, const std::string& field);
 
-// Whether any of the states has the field.
-bool have_field(std::span<const std::string> states, const std::string& field);
+// Throws Error, with the nearest field, unless one of the states has the field or it is among the
+// declared ones.
+void check_field(const std::string& field, std::span<const std::string> states,
+                 std::span<const Variable> declared);
 
 class HistoryWriter {
  public:
-  // With a field, counts agents by its value instead of by their whole state. Throws Error if the
-  // file cannot be written.
-  HistoryWriter(const std::string& path, HistoryFormat format, std::string field);
+  // With a field, counts agents by its value instead of by their whole state; states need not have
+  // those that are declared. Throws Error if the file cannot be written.
+  HistoryWriter(const std::string& path, HistoryFormat format, std::string field,
+                std::span<const Variable> declared);
 
   // The history of the next trial. Keeps 16 bytes per look and occupied state, except in long
   // tables.
@@ -59,6 +61,7 @@ class HistoryWriter {
 
   HistoryFormat format_;
   std::string field_;
+  std::span<const Variable> declared_;
   Output output_;
   std::vector<std::string> columns_;
   std::vector<Line> lines_;

@@ -125,6 +125,10 @@ std::string text_with_rate(const Fit& fit) {
 std::string winner(const KindFits& kind) {
   const Fit& best = kind.fits.front();
   const std::vector<const Fit*> rivals = rivals_of_best(kind);
+  if (kind.fits.size() == 1) {
+    return fmt::format("{} fits (sizes left out are predicted to {}", text_with_rate(best),
+                       percent(best.left_out_error));
+  }
   if (rivals.empty()) {
     return fmt::format("of {} laws, {} fits best (sizes left out are predicted to {}",
                        kind.fits.size(), text_with_rate(best), percent(best.left_out_error));
@@ -146,6 +150,21 @@ std::string about_kind(const std::string& kind, std::string sentence) {
   return sentence;
 }
 
+// The laws of a user that are not among the fits.
+std::string unfitted(const Measure& measure, const KindFits& kind) {
+  std::string text;
+  for (const Law& law : measure.laws) {
+    const bool is_fitted = std::ranges::any_of(kind.fits, [&](const Fit& fit) {
+      return fit.form == Fit::Form::scaled && fit.law.name == law.name;
+    });
+    if (law.own == nullptr || is_fitted) continue;
+    text += fmt::format("; {} is not fitted: it has no value at some size, too few sizes for its "
+                        "constants, or the values of another law",
+                        law.name);
+  }
+  return text;
+}
+
 std::string kind_verdict(const Measure& measure, const KindFits& kind) {
   std::string text = about_kind(kind.kind, winner(kind));
   if (kind.noise > 0) text += fmt::format("; the means are known to {}", percent(kind.noise));
@@ -158,7 +177,7 @@ std::string kind_verdict(const Measure& measure, const KindFits& kind) {
                               percent(paper->left_out_error));
     text += ", and " + pace(*paper, kind.noise);
   }
-  return text + ".\n";
+  return text + unfitted(measure, kind) + ".\n";
 }
 
 // A case within the cells of one kind: how often it comes, and its best law.

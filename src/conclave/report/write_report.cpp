@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/output.hpp"
+#include "conclave/report/own_law.hpp"
 #include "conclave/report/sample.hpp"
 #include "conclave/report/study.hpp"
 
@@ -133,6 +137,19 @@ void write_report(const ReportOptions& options) {
   }
   page->write(html(report, pictures));
   page->finish();
+}
+
+void check_laws(const sweep::Plan& plan, const std::vector<std::string>& laws) {
+  std::set<std::string> checked;
+  for (const sweep::Cell& cell : plan.cells) {
+    const std::string& protocol = cell.words.protocol;
+    if (laws.empty() || !checked.insert(protocol).second) continue;
+    std::vector<std::string> variables{"n"};
+    for (const auto& each : sweep::entry_of(protocol, plan.texts).parameters) {
+      variables.emplace_back(each.name);
+    }
+    for (const std::string& law : laws) OwnLaw(law, variables);
+  }
 }
 
 std::string draw_growth(const std::string& results, const std::string& picture,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "conclave/plot/figure.hpp"
+#include "conclave/sweep/plan.hpp"
 
 namespace conclave::report {
 
@@ -27,6 +28,10 @@ struct ReportOptions {
 
 // Throws Error if a file, a figure or gnuplot is missing, or something cannot be written.
 void write_report(const ReportOptions& options);
+
+// Throws Error where a law has other variables than n and the parameters of each protocol of the
+// plan: before a sweep, which would otherwise run for nothing.
+void check_laws(const sweep::Plan& plan, const std::vector<std::string>& laws);
 
 // The first figure of a file of results, its growth over n where it has several sizes, into a file
 // whose ending says its kind. Returns what is to be said of its law. Throws Error as above.

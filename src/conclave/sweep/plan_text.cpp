@@ -1,5 +1,7 @@
 #include "conclave/sweep/plan_text.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <string_view>
@@ -123,6 +125,20 @@ std::string text_of(const RunText& words, const std::string& trials) {
 
 Plan plan_of(const RunText& words, const std::string& trials) {
   return parse_plan("", text_of(words, trials));
+}
+
+std::vector<std::string> params_at(const RunText& words) {
+  const auto is_expression = [](const catalog::Setting& param) {
+    const std::string& value = param.value;
+    const bool has_letters = std::ranges::any_of(
+        value, [](unsigned char c) { return std::isalpha(c) != 0 && c != 'e' && c != 'E'; });
+    return value == "n" || (has_letters && value.find_first_of("(+*/^") != value.npos);
+  };
+  const std::vector<catalog::Setting> settings = experiment::param_options(words.params);
+  if (words.n.empty() || std::ranges::none_of(settings, is_expression)) return words.params;
+  const Plan plan = plan_of(words, "1");
+  if (plan.cells.size() == 1) return plan.cells.front().words.params;
+  throw Error("several values of a parameter belong to a sweep: conclave sweep");
 }
 
 std::vector<std::string> sizes_of(const std::string& list) try {

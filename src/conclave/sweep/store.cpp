@@ -200,6 +200,7 @@ Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
   }
   database_->execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA");
   Transaction transaction(*database_);
+  is_new_ = !is_old;
   if (!is_old) {
     create_schema(*database_);
     write_plan(*database_, plan, origin.shard);
@@ -230,6 +231,13 @@ void Store::commit(bool waits) try {
   waiting_.clear();
 } catch (const Busy&) {
   if (waits) throw;
+}
+
+void Store::give_up() try {
+  commit();
+  if (!is_new_ || database_->text("SELECT count(*) FROM trial") != "0") return;
+  std::filesystem::remove(database_->path());
+} catch (const std::exception&) {  // it is the failure before this one that is told
 }
 
 void Store::merge(const std::vector<Results>& parts) {

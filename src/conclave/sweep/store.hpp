@@ -40,6 +40,10 @@ class Store {
   // process is reading, rows stay in memory for the next commit, unless `waits`.
   void commit(bool waits = true);
 
+  // After a failure: commits what there is, as far as that is possible, and removes a file that
+  // this object has made and that has no row.
+  void give_up();
+
   // Takes over all rows of others, or none: throws Error if two rows of one trial differ.
   void merge(const std::vector<Results>& parts);
 
@@ -53,6 +57,7 @@ class Store {
   std::unique_ptr<detail::FileLock> lock_;
   std::unique_ptr<detail::Database> database_;
   std::uint64_t code_ = 0;
+  bool is_new_ = false;
   std::vector<Waiting> waiting_;
 };
 

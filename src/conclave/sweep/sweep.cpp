@@ -115,7 +115,10 @@ void Sweep::run_worker(PreparedCells& cells, const std::atomic<bool>& stop) {
 
 void Sweep::finish() {
   const std::scoped_lock lock(mutex_);
-  if (failure_) std::rethrow_exception(failure_);
+  if (failure_) {
+    store_.give_up();
+    std::rethrow_exception(failure_);
+  }
   store_.commit();
 }
 

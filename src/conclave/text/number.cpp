@@ -80,9 +80,11 @@ std::optional<std::int64_t> Number::small() const {
 Number operator+(const Number& a, const Number& b) {
   if (a.is_whole() && b.is_whole()) return Number::from_whole(plus(a.numerator_, b.numerator_));
   if (a.is_real() || b.is_real()) return Number::real(a.as_double() + b.as_double());
-  return Number::fraction(
-      plus(times(a.numerator_, b.denominator_), times(b.numerator_, a.denominator_)),
-      times(a.denominator_, b.denominator_));
+  // Divided by what they have in common first, so that little more than the result has to fit.
+  const Whole common = common_divisor(a.denominator_, b.denominator_);
+  return Number::fraction(plus(times(a.numerator_, b.denominator_ / common),
+                               times(b.numerator_, a.denominator_ / common)),
+                          times(a.denominator_, b.denominator_ / common));
 }
 
 Number operator-(const Number& a, const Number& b) { return a + b * Number(-1); }
@@ -90,13 +92,16 @@ Number operator-(const Number& a, const Number& b) { return a + b * Number(-1); 
 Number operator*(const Number& a, const Number& b) {
   if (a.is_whole() && b.is_whole()) return Number::from_whole(times(a.numerator_, b.numerator_));
   if (a.is_real() || b.is_real()) return Number::real(a.as_double() * b.as_double());
-  return Number::fraction(times(a.numerator_, b.numerator_), times(a.denominator_, b.denominator_));
+  const Whole first = common_divisor(a.numerator_, b.denominator_);
+  const Whole second = common_divisor(b.numerator_, a.denominator_);
+  return Number::fraction(times(a.numerator_ / first, b.numerator_ / second),
+                          times(a.denominator_ / second, b.denominator_ / first));
 }
 
 Number operator/(const Number& a, const Number& b) {
   if (compare(b, 0) == 0) throw NumberError("division by zero");
   if (a.is_real() || b.is_real()) return Number::real(a.as_double() / b.as_double());
-  return Number::fraction(times(a.numerator_, b.denominator_), times(a.denominator_, b.numerator_));
+  return a * Number::fraction(b.denominator_, b.numerator_);
 }
 
 Number modulo(const Number& a, const Number& b) {
@@ -123,7 +128,9 @@ int compare(const Number& a, const Number& b) {
   const auto sign = [](auto x, auto y) { return x < y ? -1 : (y < x ? 1 : 0); };
   if (a.is_whole() && b.is_whole()) return sign(a.numerator_, b.numerator_);
   if (a.is_real() || b.is_real()) return sign(a.as_double(), b.as_double());
-  return sign(times(a.numerator_, b.denominator_), times(b.numerator_, a.denominator_));
+  const Whole common = common_divisor(a.denominator_, b.denominator_);
+  return sign(times(a.numerator_, b.denominator_ / common),
+              times(b.numerator_, a.denominator_ / common));
 }
 
 Number floor(const Number& number) {

@@ -203,6 +203,18 @@ TEST(Uniformized, WeighsJumpsByProbabilitiesRoundedUp) {
   EXPECT_EQ(text::jump_scale(10'000'000'000), 1u << 28);
 }
 
+// Numbers are reduced before they are multiplied, so that only results need to fit into 127 bits.
+TEST(Network, MayHaveRatesOfManyDigitsAndManyMolecules) {
+  const auto many = network("A + B -> C + D rate 28724999999/25000000000\n"
+                            "C + D -> A + B rate 28724999999/25000000000\n"
+                            "A + C -> C + C rate 28724999999/50000000000\n"
+                            "init A = 3000000001, B = 3919439732\n",
+                            6919439733);
+  const text::Reaction half = many->reaction(0, 2);
+  ASSERT_EQ(half.outcomes.size(), 1u);
+  EXPECT_EQ(half.total, half.outcomes[0].weight);  // the first order takes it all
+}
+
 TEST(Network, ReadsReactionsOfAllKinds) {
   const auto read =
       network("title \"T\"\nparam k = 3\nvolume 50\n"
