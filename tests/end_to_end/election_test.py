@@ -646,12 +646,13 @@ class LostFiles(Machines):
         self.assertEqual(self.repair("--term", "18").returncode, 0)
         self.assertIn("is sound", self.repair().stdout)
 
-    def scene(self):
-        """The leader sees the second member only, which dies, loses its file, and comes back where
-        it sees the third only."""
+    def scene(self, is_put_back):
+        """The leader sees the second member only, which dies, loses its file or gets an old one
+        back, and comes back where it sees the third only."""
         port = first_port()
         self.write_configs(port)
         self.found()
+        old = {member: (self.folder / f"member-{member}.state").read_bytes() for member in range(3)}
         cables = Cables(range(port, port + 3), range(port + 50, port + 53))
         self.addCleanup(cables.close)
         for member in range(3):
@@ -661,24 +662,113 @@ class LostFiles(Machines):
         cables.cut_between(leader, third)
         time.sleep(1.5 * self.LEASE)
         self.kill(second)
-        (self.folder / f"member-{second}.state").unlink()
+        state = self.folder / f"member-{second}.state"
+        state.unlink()
+        if is_put_back:
+            state.write_bytes(old[second])
+            state.chmod(0o600)
         cables.cut_between(leader, second)
         self.start(second)
         return leader, (second, third)
 
     def test_never_make_two_leaders(self):
+        self.check_that_one_leads(False)
+
+    def test_that_are_old_ones_put_back_never_make_two_leaders(self):
+        self.check_that_one_leads(True)
+
+    def check_that_one_leads(self, is_put_back):
         for _ in range(int(os.environ.get("CONCLAVE_LOST_FILES", "3"))):
-            leader, others = self.scene()
+            leader, others = self.scene(is_put_back)
             end = time.monotonic() + 4 * self.LEASE
             while time.monotonic() < end:
                 led = self.leads(leader)
                 other = any([self.leads(each) for each in others])
                 self.assertFalse(led and other and self.leads(leader), "two lead at once")
             waiting = self.told(others[0])
-            self.assertEqual((waiting["admitted"], waiting["state_file_missing"]), (False, True))
+            self.assertEqual((waiting["admitted"], waiting["state_file_missing"]),
+                             (False, not is_put_back))
             self.stop_all()
             for file in self.folder.glob("*.state"):
                 file.unlink()
+
+
+class Disasters(Machines):
+    """Operators help where members cannot help themselves."""
+
+    def done(self, command, member, *words):
+        result = conclave("cluster", command, *map(str, words), "--config",
+                          str(self.config(member)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def run_until_led(self):
+        self.init(3, "[timing]\nlease_ms = 600\n")
+        for member in range(3):
+            self.start(member, "--stay")
+        return self.told(self.await_leader(range(3)))["term"]
+
+    def begin_again(self, command, *words):
+        """On the first member, then what it prints on the others; returns their new identity."""
+        told = self.done(command, 0, *words)
+        source, identity = re.search(r"cluster restore (\S+) .*--identity ([0-9a-f]{16})",
+                                     told).groups()
+        for member in (1, 2):
+            self.done("restore", member, source, "--identity", identity)
+        return identity
+
+    def test_a_backup_begins_a_cluster_that_refuses_the_old_one(self):
+        term = self.run_until_led()
+        backup = self.folder / "backup"
+        self.done("backup", 0, backup)
+        again = conclave("cluster", "backup", str(backup), "--config", str(self.config(0)))
+        self.assertEqual(again.returncode, 2)
+        self.stop_all()
+        old = {path: path.read_bytes() for path in (self.config(2), self.folder / "member-2.state")}
+        identity = self.begin_again("restore", backup)
+        new = {path: path.read_bytes() for path in old}
+        self.assertIn(identity.encode(), new[self.config(2)])
+        for path, content in old.items():
+            path.write_bytes(content)
+        for member in range(3):
+            self.start(member, "--stay")
+        leader = self.await_leader([0, 1])
+        self.assertGreater(self.told(leader)["term"], term + 2 ** 32)
+        wait_until(lambda: any(sum(self.told(each)["refusals"].values()) for each in (0, 1)),
+                   "a refusal of the old member")
+        self.assertIsNone(self.told(2)["leader"])
+        self.kill(2)
+        for path, content in new.items():
+            path.write_bytes(content)
+        self.start(2, "--stay")
+        self.await_leader([0, 1, 2])
+
+    def test_a_lost_majority_begins_anew_by_force(self):
+        term = self.run_until_led()
+        self.stop_all()
+        for member in (1, 2):
+            (self.folder / f"member-{member}.state").unlink()
+        self.begin_again("repair", "--force")
+        for member in range(3):
+            self.start(member, "--stay")
+        self.assertGreater(self.told(self.await_leader([0, 1, 2]))["term"], term)
+
+    def test_a_file_that_was_moved_waits_until_it_is_vouched_for(self):
+        self.run_until_led()
+        self.stop_all()
+        state = self.folder / "member-0.state"
+        content = state.read_bytes()
+        state.unlink()
+        state.write_bytes(content)
+        state.chmod(0o600)
+        for member in (0, 1):
+            self.start(member, "--stay")
+        self.assertFalse(self.told(0)["admitted"])  # two others are needed, and one is there
+        self.assertFalse(self.leads(0) or self.leads(1))
+        self.kill(0)
+        self.done("repair", 0, "--vouch")
+        self.start(0, "--stay")
+        self.await_leader([0, 1])
 
 
 class Twins(Machines):
