@@ -63,6 +63,7 @@ def _written(protocol: Protocol, folder: Path) -> str:
 def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
           output: str | os.PathLike[str] | None = None, *, threads: Any = None, shard: str = "",
           dry_run: bool = False, extend: bool = False, mix_versions: bool = False,
+          allow_outside: bool = False,
           plot: str | os.PathLike[str] = "", law: str | Iterable[str] = (),
           max_file_size: Any = None, quiet: bool = False) -> Any:
     """Carries out a plan, from where it was left, and returns its results.
@@ -90,14 +91,15 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
         if isinstance(plan, Mapping):
             path = Path(folder) / "plan.toml"
             path.write_text(_plan_text(plan, Path(folder)), encoding="utf-8")
+            allow_outside = True
         else:
             path = Path(plan)
         if dry_run:
-            return _core.sweep_estimate(str(path), shard)
+            return _core.sweep_estimate(str(path), shard, allow_outside)
         if output is None:
             output = _default_output(plan, shard)
         options = {"threads": "" if threads is None else _words.number(threads), "shard": shard,
-                   "extend": extend, "mix_versions": mix_versions}
+                   "extend": extend, "mix_versions": mix_versions, "allow_outside": allow_outside}
         _carry_out(path, os.fspath(output), options, quiet)
     results = Results(output)
     if plot or law:
@@ -142,8 +144,15 @@ class Results:
         result: list[dict[str, Any]] = _core.results_cells(self.path)
         return result
 
-    def csv(self, where: str | Iterable[str] = ()) -> str:
-        return str(_core.results_csv(self.path, _conditions(where)))
+    def csv(self, where: str | Iterable[str] = (), quote_formulas: bool = False) -> str:
+        """The rows as CSV, for a spreadsheet with a ' before texts that it would compute."""
+        return str(_core.results_csv(self.path, _conditions(where), quote_formulas))
+
+    @staticmethod
+    def salvage(damaged: str | os.PathLike[str], new: str | os.PathLike[str]) -> Results:
+        """Saves the whole rows of a damaged file into a new one, from which a sweep goes on."""
+        _core.results_salvage(os.fspath(damaged), os.fspath(new))
+        return Results(new)
 
     def frame(self, where: str | Iterable[str] = ()) -> Any:
         """The rows as a pandas DataFrame; `where` is a condition such as "n>=1000" or
