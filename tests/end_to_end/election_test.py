@@ -20,6 +20,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -594,6 +595,10 @@ class Cables:
                     with contextlib.suppress(OSError):
                         end.shutdown(socket.SHUT_RDWR)
 
+    def mend_between(self, one, other):
+        with self.lock:
+            self.cut.discard(frozenset((one, other)))
+
     def close(self):
         for server in self.servers:
             with contextlib.suppress(OSError):
@@ -814,6 +819,165 @@ class Twins(Machines):
 
     def test_with_a_copied_file_takes_the_place_of_the_first_where_the_list_may_change(self):
         self.scene(True, "--elastic")
+
+
+class Examples(Machines):
+    """The programs of examples/leader, whose leaders are killed, stopped and cut off."""
+    FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "leader"
+    COUNT = 3
+
+    def setUp(self):
+        super().setUp()
+        self.package = BINARY.parent / "python"
+        if not (self.package / "conclave").is_dir():
+            self.skipTest("the Python package has not been built")
+        port = first_port()
+        self.members = [f"127.0.0.1:{port + each}" for each in range(self.COUNT)]
+        self.listens = [f"127.0.0.1:{port + 50 + each}" for each in range(self.COUNT)]
+        self.cables = Cables(range(port, port + 3), range(port + 50, port + 53))
+        self.addCleanup(self.cables.close)
+        self.told = []  # by all members, in the order in which they were read
+
+    def start(self, member, program, *words):
+        path = f"{self.package}:{os.environ.get('PYTHONPATH', '')}"
+        process = subprocess.Popen(
+            ["/usr/bin/python3", self.FOLDER / program, str(member), *words, *self.members,
+             "--listen", self.listens[member], "--state", self.folder / f"{member}.state",
+             "--lease", "0.6", *([] if self.told else ["--founds"])],
+            env=os.environ | {"PYTHONPATH": path}, text=True, cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.processes[member] = process
+        threading.Thread(target=self.listen_to, args=(member, process), daemon=True).start()
+
+    def listen_to(self, member, process):
+        with contextlib.suppress(OSError, ValueError):  # closed when it has been killed
+            self.told.extend((member, line.strip()) for line in process.stdout)
+
+    def stop_all(self):
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        self.processes.clear()
+
+    def await_work(self, pattern, least):
+        """Waits for so many more lines, of which the last names the leader's place and token."""
+        def lines():
+            return [(member, found) for member, line in list(self.told)
+                    if (found := re.fullmatch(pattern, line))]
+        before = len(lines())
+        wait_until(lambda: len(lines()) >= before + least, f"work; {self.told[-5:]}")
+        member, found = lines()[-1]
+        return member, int(found["token"])
+
+    def trouble(self, is_free, pattern, program, *words):
+        """A leader is killed, the next one cut off, the third one stopped until a fourth one works.
+        `is_free` tells whether no transaction is open: a stopped one would block the others."""
+        for member in range(self.COUNT):
+            self.start(member, program, *words)
+        killed, first = self.await_work(pattern, 2)
+        process = self.processes.pop(killed)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        leader, second = self.await_work(pattern, 2)
+        while leader == killed:
+            leader, second = self.await_work(pattern, 1)
+        self.assertGreater(second, first)
+        self.start(killed, program, *words)
+        for other in {0, 1, 2} - {leader}:
+            self.cables.cut_between(leader, other)
+        cut_off, third = leader, second
+        while third == second:
+            leader, third = self.await_work(pattern, 1)
+        self.assertNotEqual(leader, cut_off)
+        self.assertGreater(third, second)
+        for other in {0, 1, 2} - {cut_off}:
+            self.cables.mend_between(cut_off, other)
+        stopped = self.processes[leader]
+        stopped.send_signal(signal.SIGSTOP)
+        while not is_free():
+            stopped.send_signal(signal.SIGCONT)
+            time.sleep(0.01)
+            stopped.send_signal(signal.SIGSTOP)
+        fourth = third
+        while fourth == third:
+            leader, fourth = self.await_work(pattern, 1)
+        stopped.send_signal(signal.SIGCONT)
+        self.assertGreater(fourth, third)
+        self.await_work(pattern, 3)
+
+    def check_writer(self, is_free, store, rows):
+        self.trouble(is_free, r"job \d+ with token (?P<token>\d+)", "writer.py", store)
+        self.stop_all()
+        done = rows("SELECT job, token FROM done")
+        numbers = sorted(int(job.removeprefix("job ")) for job, _ in done)
+        self.assertEqual(numbers, list(range(len(done))))  # none twice, none left out
+        tokens = [int(token) for _, token in sorted(done, key=lambda row: int(row[0][4:]))]
+        self.assertEqual(tokens, sorted(tokens))  # no leader wrote after a later one
+        lines = [line for _, line in self.told if line.startswith("job ")]
+        self.assertEqual(len(lines), len({line.split()[1] for line in lines}))
+
+    def of_sqlite(self, statement):
+        with contextlib.closing(sqlite3.connect(self.folder / "jobs.db", timeout=0)) as database:
+            return database.execute(statement).fetchall()
+
+    def is_sqlite_free(self):
+        with contextlib.suppress(sqlite3.OperationalError):
+            self.of_sqlite("BEGIN IMMEDIATE")
+            return True
+        return False
+
+    def test_a_writer_on_sqlite_does_no_job_twice(self):
+        self.check_writer(self.is_sqlite_free, "jobs.db", self.of_sqlite)
+
+    def test_a_writer_on_postgresql_does_no_job_twice(self):
+        programs = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
+        found = subprocess.run(["/usr/bin/python3", "-c", "import psycopg2"], check=False,
+                               capture_output=True)
+        if not programs or found.returncode != 0:
+            self.skipTest("postgresql and python3-psycopg2 are not installed")
+        data, user = self.folder / "data", "nobody" if os.geteuid() == 0 else None
+        if user:  # PostgreSQL refuses to run as root
+            self.folder.chmod(0o755)
+            data.mkdir()
+            shutil.chown(data, user)
+
+        def run(*words):
+            subprocess.run([programs[-1] / words[0], *words[1:]], check=True, user=user,
+                           capture_output=True, cwd="/", timeout=120)
+        run("initdb", "-D", data, "-U", "jobs", "--auth=trust")
+        run("pg_ctl", "-D", data, "-w", "-l", data / "log", "-o",
+            f"-c listen_addresses= -c unix_socket_directories={data}", "start")
+        self.addCleanup(run, "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        where = f"host={data} user=jobs dbname=postgres"
+
+        def rows(statement):
+            result = subprocess.run(["psql", "-AtF,", where, "-c", statement], check=False,
+                                    text=True, capture_output=True, timeout=60)
+            return result.returncode == 0 and [line.split(",")
+                                               for line in result.stdout.splitlines()]
+        self.check_writer(lambda: rows("SELECT 1 FROM fence FOR UPDATE NOWAIT"), where, rows)
+
+    def test_a_cron_runs_no_slot_twice(self):
+        self.trouble(self.is_sqlite_free, r"slot \d+ with token (?P<token>\d+): status 0",
+                     "cron.py", "jobs.db", "0.2", "echo $CRON_SLOT >> ran")
+        self.stop_all()
+        slots = (self.folder / "ran").read_text().split()
+        self.assertEqual(len(slots), len(set(slots)))
+
+    def test_a_fence_refuses_a_former_leader(self):
+        sys.path.insert(0, str(self.FOLDER))
+        self.addCleanup(sys.path.remove, str(self.FOLDER))
+        import stores  # beside the examples
+        store = stores.open_store(str(self.folder / "jobs.db"))
+        self.assertTrue(store.do("a", 3, 0))
+        self.assertFalse(store.do("a", 4, 1))
+        with self.assertRaises(stores.Refused):
+            store.do("b", 3, 0)
+        with self.assertRaises(ZeroDivisionError):
+            store.do("c", 5, 1, lambda cursor: 1 / 0)
+        self.assertEqual((store.last(), store.do("c", 4, 1)), (1, True))
 
 
 class Changes(Machines):
