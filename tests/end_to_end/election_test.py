@@ -1042,6 +1042,23 @@ class Changes(Machines):
         self.kill(leader)
         self.await_leader([each for each in rest if each != leader])
 
+    def test_ghosts_get_no_seat_and_the_next_leader_settles_the_list(self):
+        port, leader = self.found()
+        for address in ("127.0.0.1:0", "0.0.0.0:1"):
+            refused = self.change(leader, "add", "--address", address)
+            self.assertEqual(refused.returncode, 2, address)
+        self.add(leader, f"127.0.0.1:{port + 3}")  # where nobody ever listens
+        self.kill(leader)
+        rest = [each for each in range(3) if each != leader]
+        leader = self.await_leader(rest)
+        wait_until(lambda: self.told(leader)["list"]["settled"], "a list settled by the next one")
+        self.assertEqual(self.seats(leader), {0, 1, 2})
+        other, = set(rest) - {leader}
+        refused = self.change(leader, "remove", str(other))  # the rest would be no live majority
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("too few members", refused.stderr)
+        self.assertEqual(self.seats(leader), {0, 1, 2})
+
     def test_a_lost_file_is_told_by_the_leader(self):
         _, leader = self.found()
         lost = (leader + 1) % 3
