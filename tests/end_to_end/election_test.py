@@ -61,17 +61,23 @@ def first_port():
             return port
 
 
-def ask(path):
-    """The answer of a member's status socket; None while there is none."""
+def answer_of(path, page):
+    """The page of a member's status socket; None while there is none."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(5)
         try:
             client.connect(str(path))
-            client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            client.sendall(f"GET {page} HTTP/1.0\r\n\r\n".encode())
             answer = b"".join(iter(lambda: client.recv(65536), b""))
         except OSError:
             return None
-    return json.loads(answer.partition(b"\r\n\r\n")[2]) if answer else None
+    return answer.partition(b"\r\n\r\n")[2].decode() if answer else None
+
+
+def ask(path):
+    """The status that a member tells; None while it tells none."""
+    answer = answer_of(path, "/")
+    return json.loads(answer) if answer else None
 
 
 class Cluster(unittest.TestCase):
@@ -471,6 +477,27 @@ class Operators(Machines):
         before = self.serial(0)
         self.renew(os.environ, str(self.folder / "member-0.pem"))
         self.assertNotEqual(self.serial(0), before)
+
+    def test_are_told_how_slow_disks_and_messages_are_and_when_certificates_end(self):
+        self.init(3)
+        for member in range(3):
+            self.start(member, "--stay")
+        leader = self.await_leader(range(3))
+        told = self.told(leader)
+        page = answer_of(self.folder / f"member-{leader}.sock", "/metrics")
+        metrics = dict(line.rsplit(" ", 1) for line in page.splitlines()
+                       if not line.startswith("#"))
+        for name in ("sync_seconds", "round_trip_seconds"):
+            self.assertGreater(told[name], 0)
+            value, = [value for key, value in metrics.items()
+                      if key.startswith(f"conclave_{name}")]
+            self.assertGreater(float(value), 0)
+        self.assertIn(told["certificate_expires_days"], (89, 90))
+        for name, least in (("certificate_expires_seconds", 89 * 86400),
+                            ("state_file_missing", 0)):
+            value, = [value for key, value in metrics.items()
+                      if key.startswith(f"conclave_{name}")]
+            self.assertGreaterEqual(float(value), least)
 
     def test_are_told_by_the_member_that_it_is_ready_and_that_it_stops(self):
         self.init(1)
