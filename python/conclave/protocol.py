@@ -592,9 +592,10 @@ class Protocol:
             raise _core.Error("this is no protocol of a pickle")
         if is_name:
             return _listed(str(rules))
+        others: dict[str, Any] = {name: each for name, each in parts.items() if name != "rules"}
         if isinstance(rules, str) and "\n" not in rules:
             rules += "\n"  # a text, and never a path
-        return cls(**{**parts, "rules": rules})
+        return cls(rules, **others)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)

@@ -77,7 +77,8 @@ Database::Database(const std::string& path, Access access)
   int code = open(access == Access::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READWRITE);
   // A file without permission to write can still be read.
-  if (access != Access::create && code != SQLITE_OK) code = open(SQLITE_OPEN_READONLY);
+  const bool only_reads = access == Access::read || access == Access::salvage;
+  if (only_reads && code != SQLITE_OK) code = open(SQLITE_OPEN_READONLY);
   if (code != SQLITE_OK) fail(code);
   set_patience(usual_patience);
   sqlite3_extended_result_codes(handle_.get(), 1);

@@ -34,6 +34,7 @@ class Database {
  public:
   enum class Access : std::uint8_t {
     create,   // reads and writes; made if missing
+    write,    // reads and writes what is there
     read,     // changes nothing but what an interrupted writer has left half done
     salvage,  // the same, and a file that has lost its end is read as far as it goes
   };
