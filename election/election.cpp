@@ -24,6 +24,7 @@ ServiceOptions service_options(const ElectionOptions& options) {
   for (const std::string& member : options.members) {
     result.transport.members.push_back(parse_endpoint(member));
   }
+  if (!options.listen.empty()) result.transport.listen = parse_endpoint(options.listen);
   result.transport.credentials = credentials_of(options);
   if (options.lease < milliseconds(30)) throw Error("the lease must be at least 30 ms");
   result.timing = timing_for(options.lease);

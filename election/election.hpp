@@ -19,6 +19,7 @@ struct ElectionOptions {
   std::string cluster;               // the same for all members, 1 to 64 of a-z A-Z 0-9 . _ -
   std::uint32_t self = 0;            // this process's position in `members`
   std::vector<std::string> members;  // "host:port" of all, in the same order everywhere
+  std::string listen{};              // "host:port", if it is not this one's address in the list
   // The certificate of the cluster's authority, this member's certificate and its key, in PEM; all
   // empty: no security, and only loopback addresses are allowed.
   std::string authority_file{};

@@ -231,6 +231,17 @@ TEST(PromiseFiles, TakeNoPromiseForStoredThatMayNotBeOnTheDisk) {
   }
 }
 
+TEST(PromiseFiles, ThatCannotTakeTheirNameLeaveNoFreshFileBehind) {
+  const Folder folder;
+  PromiseFile file(folder.file("state"), owner);
+  file.store(state);
+  std::filesystem::remove(folder.file("state"));
+  std::filesystem::create_directory(folder.file("state"));  // which no file can replace
+  EXPECT_THROW(file.store({.promise = {8, 2, 3000ms}}), std::system_error);
+  EXPECT_FALSE(std::filesystem::exists(folder.file("state.new")));
+  EXPECT_EQ(file.state().promise, promise);
+}
+
 TEST(PromiseFiles, OnAFullDiskKeepTheOldPromise) {
   const Folder folder;
   const std::string path = folder.file("state");

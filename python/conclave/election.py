@@ -12,8 +12,9 @@ class Election:
     """A member that elects with others and keeps a leader through crashes (elections.md).
 
     `members` lists "host:port" of all, in the same order everywhere; `self_` is this process's
-    place. Callbacks run in a thread of the election, one at a time, and must return soon: `won` and
-    `lost` get the fencing token, `follows` the leader's place and the term, `log` a line. As a
+    place, and `listen` where it listens if not at its address there. Callbacks run in a thread of
+    the election, one at a time, and must return soon: `won` and `lost` get the fencing token,
+    `follows` the leader's place and the term, `log` a line. As a
     context manager it takes part from the first line of the block to its end:
 
         with cv.Election("demo", members, 0, won=lambda token: print("leading", token)) as member:
@@ -22,22 +23,27 @@ class Election:
                 if token is not None:
                     store.write(data, fence=token)
 
+    `state` is a file in which the member remembers what it has promised. `founds` says that the
+    cluster has never run, and makes the first one: for the first start of each member and never
+    again, since a member that has lost its file must ask the others.
+
     Ask before each action. A process that was stopped between asking and acting is caught by
     whoever refuses a token smaller than the largest it has seen, and by nothing else. An exception
     of a callback ends the member's part and is raised by `stop`, or at the end of the block.
     """
 
-    def __init__(self, cluster: str, members: Sequence[str], self_: int, *,
+    def __init__(self, cluster: str, members: Sequence[str], self_: int, *, listen: str = "",
                  authority: str | os.PathLike[str] = "", certificate: str | os.PathLike[str] = "",
                  key: str | os.PathLike[str] = "", state: str | os.PathLike[str] = "",
-                 wakes: bool = True, lease: float = 3.0,
+                 founds: bool = False, wakes: bool = True, lease: float = 3.0,
                  won: Callable[[int], Any] | None = None, lost: Callable[[int], Any] | None = None,
                  follows: Callable[[int, int], Any] | None = None,
                  log: Callable[[str], Any] | None = None) -> None:
         options = {"cluster": cluster, "self": self_, "members": list(members),
+                   "listen": listen,
                    "authority_file": os.fspath(authority),
                    "certificate_file": os.fspath(certificate), "key_file": os.fspath(key),
-                   "state_file": os.fspath(state), "wakes": wakes,
+                   "state_file": os.fspath(state), "founds": founds, "wakes": wakes,
                    "lease_ms": round(lease * 1000)}
         self._core = _core.Election(options, won, lost, follows, log)
 

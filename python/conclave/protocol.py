@@ -56,6 +56,15 @@ def _by_name(things: list[Any]) -> Any:
             for name, each in rest.items()}
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether it is made of numbers, texts, lists and dicts alone."""
+    if isinstance(value, dict):
+        return all(_is_plain(each) for pair in value.items() for each in pair)
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (bool, int, float, str, Fraction)
+
+
 def _start(init: Mapping[str, int]) -> str:
     return "start given: " + ", ".join(f"{count} of {name}" for name, count in init.items()) + "\n"
 
@@ -76,6 +85,9 @@ class _Table:
         self.outcomes: dict[tuple[Hashable, Hashable], dict[tuple[Hashable, Hashable], Fraction]]
         self.outcomes = {}
         self._answers: dict[tuple[Hashable, Hashable], Any] = {}  # not yet part of the outcomes
+
+    def given(self) -> dict[str, Any]:
+        return {"rules": self._rule, "order": self._order, "params": dict(self._params)}
 
     def add(self, states: Iterable[State]) -> bool:
         """Adds these and all that their interactions lead to; true if there were new ones."""
@@ -556,6 +568,37 @@ class Protocol:
                   for name, value in told.items()}
         result["params"], result["starts"] = result.pop("parameters"), result.pop("init")
         return result
+
+    def plain(self) -> Any:
+        """Plain data from which `from_plain` makes the same protocol, or the protocol itself where
+        it is made of objects of Python."""
+        if self.is_listed:
+            return {"rules": self.name}
+        parts = {"rules": self._text, "name": self.name, "init": self.init, "leader": self._leader,
+                 "stop": self._stop, "observe": self._observe, "volume": self._volume}
+        if self._table is not None and self._open_rule is None and not self._is_continuous:
+            parts |= self._table.given() | {"name": self.name.removesuffix(".rules"),
+                                            "states": self.states}
+        return parts if parts["rules"] is not None and _is_plain(parts) else self
+
+    @classmethod
+    def from_plain(cls, parts: Any) -> Protocol:
+        """Throws `Error` for anything that `plain` does not make; reads no file."""
+        if isinstance(parts, cls):
+            return parts
+        known = {"rules", "name", "init", "leader", "stop", "observe", "volume", "order", "params",
+                 "states"}
+        rules = parts.get("rules") if isinstance(parts, dict) and _is_plain(parts) else None
+        is_name = isinstance(rules, str) and set(parts) == {"rules"}
+        if not isinstance(rules, (str, dict)) or not known >= set(parts) \
+                or (is_name and rules not in _core.names()):
+            raise _core.Error("this is no protocol of a pickle")
+        if is_name:
+            return _listed(str(rules))
+        others: dict[str, Any] = {name: each for name, each in parts.items() if name != "rules"}
+        if isinstance(rules, str) and "\n" not in rules:
+            rules += "\n"  # a text, and never a path
+        return cls(rules, **others)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)

@@ -127,6 +127,7 @@ def _start_of(protocol: Protocol, init: Any, n: Any) -> dict[str, Any]:
 def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
           output: str | os.PathLike[str] | None = None, *, threads: Any = None, shard: str = "",
           dry_run: bool = False, extend: bool = False, mix_versions: bool = False,
+          allow_outside: bool = False,
           plot: str | os.PathLike[str] = "", law: str | Iterable[str] = (),
           max_file_size: Any = None, quiet: bool = False) -> Any:
     """Carries out a plan, from where it was left, and returns its results.
@@ -157,11 +158,12 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
         output = _default_output(plan, shard)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.toml" if isinstance(plan, Mapping) else Path(plan)
+        options["allow_outside"] = allow_outside or isinstance(plan, Mapping)
         try:
             if isinstance(plan, Mapping):
                 _Plan(plan, Path(folder))
             if dry_run:
-                return _core.sweep_estimate(str(path), shard)
+                return _core.sweep_estimate(str(path), shard, options["allow_outside"])
             _carry_out(path, str(output), options, quiet)
         except _core.Error as error:
             sentence = re.sub(rf"^{re.escape(folder)}/plan.toml:(\d+:)? ", "", str(error))
@@ -209,8 +211,15 @@ class Results:
         result: list[dict[str, Any]] = _core.results_cells(self.path)
         return result
 
-    def csv(self, where: str | Iterable[str] = ()) -> str:
-        return str(_core.results_csv(self.path, _conditions(where)))
+    def csv(self, where: str | Iterable[str] = (), quote_formulas: bool = False) -> str:
+        """The rows as CSV, for a spreadsheet with a ' before texts that it would compute."""
+        return str(_core.results_csv(self.path, _conditions(where), quote_formulas))
+
+    @staticmethod
+    def salvage(damaged: str | os.PathLike[str], new: str | os.PathLike[str]) -> Results:
+        """Saves the whole rows of a damaged file into a new one, from which a sweep goes on."""
+        _core.results_salvage(os.fspath(damaged), os.fspath(new))
+        return Results(new)
 
     def frame(self, where: str | Iterable[str] = ()) -> Any:
         """The rows as a pandas DataFrame; `where` is a condition such as "n>=1000" or

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from fractions import Fraction
 from typing import Any, Callable, Mapping, Union
@@ -21,6 +22,43 @@ def _time(value: Any) -> Fraction:
     62 bits."""
     exact = fraction(value)
     return exact if exact.denominator < 2**63 else exact.limit_denominator(2**62)
+
+
+def _is_count(value: Any, most: int = 2**126) -> bool:
+    return type(value) is int and 0 <= value <= most
+
+
+def _is_option(value: Any) -> bool:
+    if not isinstance(value, list):
+        return type(value) in (str, bool)
+    return all(type(each) is str or (type(each) is tuple and len(each) == 2
+                                     and type(each[0]) is str and _is_count(each[1]))
+               for each in value)
+
+
+def _is_trial(trial: Any) -> bool:
+    """Whether it is what `Simulation.state` of the core returns."""
+    if type(trial) is not tuple or len(trial) != 7 or type(trial[3]) is not list:
+        return False
+    number, part, before, interventions, now, time, first = trial
+    return (_is_count(number, 2**62) and _is_count(part, 2**64 - 1) and _is_count(now)
+            and _is_count(before, now) and (first is None or _is_count(first, now))
+            and type(time) is float and 0 <= time < math.inf
+            and all(type(each) is tuple and len(each) == 2 and _is_count(each[0], now)
+                    and (each[1] is None or type(each[1]) is str) for each in interventions)
+            and [at for at, _ in interventions] == sorted(at for at, _ in interventions))
+
+
+def _is_state(state: Any) -> bool:
+    """Whether it is what `Simulation.__getstate__` returns; Protocol looks at its own part."""
+    return (type(state) is dict
+            and set(state) == {"protocol", "options", "stop", "last_stop", "trial"}
+            and type(state["options"]) is dict
+            and all(type(name) is str and _is_option(value)
+                    for name, value in state["options"].items())
+            and all(state[name] is None or type(state[name]) is str
+                    for name in ("stop", "last_stop"))
+            and _is_trial(state["trial"]))
 
 
 class Simulation:
@@ -210,13 +248,17 @@ class Simulation:
     __copy__ = copy
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        state["_core"] = self._core.state()
-        return state
+        """Plain data, but for a protocol that is made of objects of Python."""
+        return {"protocol": self._protocol.plain(), "options": self._options, "stop": self._stop,
+                "last_stop": self._last_stop, "trial": self._core.state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._core = _core.Simulation.from_state(self._prepared(self._last_stop), state["_core"])
+        if not _is_state(state):
+            raise _core.Error("this is no simulation of a pickle")
+        self._protocol = Protocol.from_plain(state["protocol"])
+        self._options, self._stop = state["options"], state["stop"]
+        self._last_stop = state["last_stop"]
+        self._core = _core.Simulation.from_state(self._prepared(self._last_stop), state["trial"])
 
     def _census(self, counts: list[tuple[str, int]]) -> dict[State, int]:
         return {self._protocol.object_of(name): count for name, count in counts}

@@ -60,10 +60,12 @@ class Election {
     result.cluster = options["cluster"].cast<std::string>();
     result.self = options["self"].cast<std::uint32_t>();
     result.members = options["members"].cast<std::vector<std::string>>();
+    result.listen = options["listen"].cast<std::string>();
     result.authority_file = options["authority_file"].cast<std::string>();
     result.certificate_file = options["certificate_file"].cast<std::string>();
     result.key_file = options["key_file"].cast<std::string>();
     result.state_file = options["state_file"].cast<std::string>();
+    result.founds = options["founds"].cast<bool>();
     result.wakes = options["wakes"].cast<bool>();
     result.lease = std::chrono::milliseconds(options["lease_ms"].cast<std::int64_t>());
     return result;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/cli/version.hpp"
 #include "conclave/experiment/option_values.hpp"
@@ -43,11 +44,15 @@ sweep::Shard shard_of(const std::string& text) {
   return text.empty() ? sweep::Shard{} : sweep::parse_shard(text);
 }
 
+sweep::Plan plan_in(const std::string& path, bool allow_outside) {
+  return sweep::read_plan(path, allow_outside ? sweep::Outside::allowed : sweep::Outside::refused);
+}
+
 // Carries out the plan in a file; `look(trials done, trials)` is called now and then. Returns the
 // plan's warnings.
 std::vector<std::string> carry_out(const std::string& plan_path, const std::string& output,
                                    const py::dict& options, const py::object& look) {
-  const sweep::Plan plan = sweep::read_plan(plan_path);
+  const sweep::Plan plan = plan_in(plan_path, options["allow_outside"].cast<bool>());
   report::check_laws(plan, options["law"].cast<std::vector<std::string>>());
   const std::string picture = options["plot"].cast<std::string>();
   if (!picture.empty()) plot::kind_of(picture);  // objects at once
@@ -71,8 +76,8 @@ std::vector<std::string> carry_out(const std::string& plan_path, const std::stri
 }
 
 // The table that `--dry-run` prints, as one dict per cell.
-py::list estimate(const std::string& plan_path, const std::string& shard_text) {
-  const sweep::Plan plan = sweep::read_plan(plan_path);
+py::list estimate(const std::string& plan_path, const std::string& shard_text, bool allow_outside) {
+  const sweep::Plan plan = plan_in(plan_path, allow_outside);
   const sweep::Shard shard = shard_of(shard_text);
   std::vector<sweep::Pilot> pilots;
   std::atomic<bool> stop = false;
@@ -98,12 +103,21 @@ py::list estimate(const std::string& plan_path, const std::string& shard_text) {
   return cells;
 }
 
-std::string csv_of(const std::string& path, const std::vector<std::string>& where) {
+std::string csv_of(const std::string& path, const std::vector<std::string>& where,
+                   bool quotes_formulas) {
   const sweep::Results results(path);
   const sweep::Filter filter(where, results);
   std::string text;
-  sweep::write_csv(results, filter, [&](std::string_view part) { text += part; });
+  sweep::write_csv(
+      results, filter, [&](std::string_view part) { text += part; },
+      quotes_formulas ? Formulas::quoted : Formulas::kept);
   return text;
+}
+
+// Returns how many rows are saved and how many missing, and what was lost.
+py::tuple salvage(const std::string& input, const std::string& output) {
+  const sweep::Salvaged found = sweep::salvage(input, output, cli::code_version());
+  return py::make_tuple(found.saved.rows, found.saved.missing, found.lost);
 }
 
 std::string jsonl_of(const std::string& path, const std::vector<std::string>& where) {
@@ -191,6 +205,7 @@ void bind_store(py::module_& module) {
   module.def("sweep", &carry_out);
   module.def("sweep_estimate", &estimate);
   module.def("results_csv", &csv_of);
+  module.def("results_salvage", &salvage);
   module.def("results_jsonl", &jsonl_of);
   module.def("results_estimates", &estimates_of);
   module.def("results_cells", &cells_of);

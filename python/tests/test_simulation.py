@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import pickletools
 import threading
 import time
 
@@ -107,6 +108,29 @@ def test_copies_and_pickles_go_on_exactly(engine):
     for each in (branch, again):
         each.run(until=each.time + 1)
     assert again.config == branch.config
+
+
+def test_pickles_hold_plain_data_that_is_checked():
+    sim = cv.Simulation(MAJORITY, {"A": 60, "B": 40}, seed=9)
+    sim.inject("corrupt:5%")
+    sim.run(until=2)
+    for each in (sim, cv.Simulation("fratricide", n=50)):
+        imported = {str(word) for _, word, _ in pickletools.genops(pickle.dumps(each))
+                    if isinstance(word, str) and word.startswith("conclave")}
+        assert imported == {"conclave.simulation"}
+    state = sim.__getstate__()
+    number, part, before, interventions, now, time, first = state["trial"]
+    for wrong in ({**state, "more": 1}, {**state, "stop": 5}, {**state, "options": {"n": object()}},
+                  {**state, "protocol": {"rules": "/etc/passwd"}},
+                  {**state, "protocol": {"rules": "states A\n", "name": print}},
+                  {**state, "trial": (number, part, before)},
+                  *({**state, "trial": (number, part, before, interventions, now, *rest)}
+                    for rest in ((float("inf"), first), (time, now + 1), ("1", first))),
+                  *({**state, "trial": (number, part, *rest, time, None)}
+                    for rest in ((before, [(now + 1, None)], now), (before, [(0, 5)], now),
+                                 (before, [], -1), (now + 1, interventions, now)))):
+        with pytest.raises(cv.Error, match="of a pickle"):
+            object.__new__(cv.Simulation).__setstate__(wrong)
 
 
 def test_a_copy_takes_no_time_for_what_was_simulated():

@@ -20,6 +20,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -60,17 +61,23 @@ def first_port():
             return port
 
 
-def ask(path):
-    """The answer of a member's status socket; None while there is none."""
+def answer_of(path, page):
+    """The page of a member's status socket; None while there is none."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(5)
         try:
             client.connect(str(path))
-            client.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            client.sendall(f"GET {page} HTTP/1.0\r\n\r\n".encode())
             answer = b"".join(iter(lambda: client.recv(65536), b""))
         except OSError:
             return None
-    return json.loads(answer.partition(b"\r\n\r\n")[2]) if answer else None
+    return answer.partition(b"\r\n\r\n")[2].decode() if answer else None
+
+
+def ask(path):
+    """The status that a member tells; None while it tells none."""
+    answer = answer_of(path, "/")
+    return json.loads(answer) if answer else None
 
 
 class Cluster(unittest.TestCase):
@@ -471,6 +478,27 @@ class Operators(Machines):
         self.renew(os.environ, str(self.folder / "member-0.pem"))
         self.assertNotEqual(self.serial(0), before)
 
+    def test_are_told_how_slow_disks_and_messages_are_and_when_certificates_end(self):
+        self.init(3)
+        for member in range(3):
+            self.start(member, "--stay")
+        leader = self.await_leader(range(3))
+        told = self.told(leader)
+        page = answer_of(self.folder / f"member-{leader}.sock", "/metrics")
+        metrics = dict(line.rsplit(" ", 1) for line in page.splitlines()
+                       if not line.startswith("#"))
+        for name in ("sync_seconds", "round_trip_seconds"):
+            self.assertGreater(told[name], 0)
+            value, = [value for key, value in metrics.items()
+                      if key.startswith(f"conclave_{name}")]
+            self.assertGreater(float(value), 0)
+        self.assertIn(told["certificate_expires_days"], (89, 90))
+        for name, least in (("certificate_expires_seconds", 89 * 86400),
+                            ("state_file_missing", 0)):
+            value, = [value for key, value in metrics.items()
+                      if key.startswith(f"conclave_{name}")]
+            self.assertGreaterEqual(float(value), least)
+
     def test_are_told_by_the_member_that_it_is_ready_and_that_it_stops(self):
         self.init(1)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
@@ -594,6 +622,10 @@ class Cables:
                     with contextlib.suppress(OSError):
                         end.shutdown(socket.SHUT_RDWR)
 
+    def mend_between(self, one, other):
+        with self.lock:
+            self.cut.discard(frozenset((one, other)))
+
     def close(self):
         for server in self.servers:
             with contextlib.suppress(OSError):
@@ -646,12 +678,13 @@ class LostFiles(Machines):
         self.assertEqual(self.repair("--term", "18").returncode, 0)
         self.assertIn("is sound", self.repair().stdout)
 
-    def scene(self):
-        """The leader sees the second member only, which dies, loses its file, and comes back where
-        it sees the third only."""
+    def scene(self, is_put_back):
+        """The leader sees the second member only, which dies, loses its file or gets an old one
+        back, and comes back where it sees the third only."""
         port = first_port()
         self.write_configs(port)
         self.found()
+        old = {member: (self.folder / f"member-{member}.state").read_bytes() for member in range(3)}
         cables = Cables(range(port, port + 3), range(port + 50, port + 53))
         self.addCleanup(cables.close)
         for member in range(3):
@@ -661,24 +694,113 @@ class LostFiles(Machines):
         cables.cut_between(leader, third)
         time.sleep(1.5 * self.LEASE)
         self.kill(second)
-        (self.folder / f"member-{second}.state").unlink()
+        state = self.folder / f"member-{second}.state"
+        state.unlink()
+        if is_put_back:
+            state.write_bytes(old[second])
+            state.chmod(0o600)
         cables.cut_between(leader, second)
         self.start(second)
         return leader, (second, third)
 
     def test_never_make_two_leaders(self):
+        self.check_that_one_leads(False)
+
+    def test_that_are_old_ones_put_back_never_make_two_leaders(self):
+        self.check_that_one_leads(True)
+
+    def check_that_one_leads(self, is_put_back):
         for _ in range(int(os.environ.get("CONCLAVE_LOST_FILES", "3"))):
-            leader, others = self.scene()
+            leader, others = self.scene(is_put_back)
             end = time.monotonic() + 4 * self.LEASE
             while time.monotonic() < end:
                 led = self.leads(leader)
                 other = any([self.leads(each) for each in others])
                 self.assertFalse(led and other and self.leads(leader), "two lead at once")
             waiting = self.told(others[0])
-            self.assertEqual((waiting["admitted"], waiting["state_file_missing"]), (False, True))
+            self.assertEqual((waiting["admitted"], waiting["state_file_missing"]),
+                             (False, not is_put_back))
             self.stop_all()
             for file in self.folder.glob("*.state"):
                 file.unlink()
+
+
+class Disasters(Machines):
+    """Operators help where members cannot help themselves."""
+
+    def done(self, command, member, *words):
+        result = conclave("cluster", command, *map(str, words), "--config",
+                          str(self.config(member)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def run_until_led(self):
+        self.init(3, "[timing]\nlease_ms = 600\n")
+        for member in range(3):
+            self.start(member, "--stay")
+        return self.told(self.await_leader(range(3)))["term"]
+
+    def begin_again(self, command, *words):
+        """On the first member, then what it prints on the others; returns their new identity."""
+        told = self.done(command, 0, *words)
+        source, identity = re.search(r"cluster restore (\S+) .*--identity ([0-9a-f]{16})",
+                                     told).groups()
+        for member in (1, 2):
+            self.done("restore", member, source, "--identity", identity)
+        return identity
+
+    def test_a_backup_begins_a_cluster_that_refuses_the_old_one(self):
+        term = self.run_until_led()
+        backup = self.folder / "backup"
+        self.done("backup", 0, backup)
+        again = conclave("cluster", "backup", str(backup), "--config", str(self.config(0)))
+        self.assertEqual(again.returncode, 2)
+        self.stop_all()
+        old = {path: path.read_bytes() for path in (self.config(2), self.folder / "member-2.state")}
+        identity = self.begin_again("restore", backup)
+        new = {path: path.read_bytes() for path in old}
+        self.assertIn(identity.encode(), new[self.config(2)])
+        for path, content in old.items():
+            path.write_bytes(content)
+        for member in range(3):
+            self.start(member, "--stay")
+        leader = self.await_leader([0, 1])
+        self.assertGreater(self.told(leader)["term"], term + 2 ** 32)
+        wait_until(lambda: any(sum(self.told(each)["refusals"].values()) for each in (0, 1)),
+                   "a refusal of the old member")
+        self.assertIsNone(self.told(2)["leader"])
+        self.kill(2)
+        for path, content in new.items():
+            path.write_bytes(content)
+        self.start(2, "--stay")
+        self.await_leader([0, 1, 2])
+
+    def test_a_lost_majority_begins_anew_by_force(self):
+        term = self.run_until_led()
+        self.stop_all()
+        for member in (1, 2):
+            (self.folder / f"member-{member}.state").unlink()
+        self.begin_again("repair", "--force")
+        for member in range(3):
+            self.start(member, "--stay")
+        self.assertGreater(self.told(self.await_leader([0, 1, 2]))["term"], term)
+
+    def test_a_file_that_was_moved_waits_until_it_is_vouched_for(self):
+        self.run_until_led()
+        self.stop_all()
+        state = self.folder / "member-0.state"
+        content = state.read_bytes()
+        state.unlink()
+        state.write_bytes(content)
+        state.chmod(0o600)
+        for member in (0, 1):
+            self.start(member, "--stay")
+        self.assertFalse(self.told(0)["admitted"])  # two others are needed, and one is there
+        self.assertFalse(self.leads(0) or self.leads(1))
+        self.kill(0)
+        self.done("repair", 0, "--vouch")
+        self.start(0, "--stay")
+        self.await_leader([0, 1])
 
 
 class Twins(Machines):
@@ -724,6 +846,165 @@ class Twins(Machines):
 
     def test_with_a_copied_file_takes_the_place_of_the_first_where_the_list_may_change(self):
         self.scene(True, "--elastic")
+
+
+class Examples(Machines):
+    """The programs of examples/leader, whose leaders are killed, stopped and cut off."""
+    FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "leader"
+    COUNT = 3
+
+    def setUp(self):
+        super().setUp()
+        self.package = BINARY.parent / "python"
+        if not (self.package / "conclave").is_dir():
+            self.skipTest("the Python package has not been built")
+        port = first_port()
+        self.members = [f"127.0.0.1:{port + each}" for each in range(self.COUNT)]
+        self.listens = [f"127.0.0.1:{port + 50 + each}" for each in range(self.COUNT)]
+        self.cables = Cables(range(port, port + 3), range(port + 50, port + 53))
+        self.addCleanup(self.cables.close)
+        self.told = []  # by all members, in the order in which they were read
+
+    def start(self, member, program, *words):
+        path = f"{self.package}:{os.environ.get('PYTHONPATH', '')}"
+        process = subprocess.Popen(
+            ["/usr/bin/python3", self.FOLDER / program, str(member), *words, *self.members,
+             "--listen", self.listens[member], "--state", self.folder / f"{member}.state",
+             "--lease", "0.6", *([] if self.told else ["--founds"])],
+            env=os.environ | {"PYTHONPATH": path}, text=True, cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.processes[member] = process
+        threading.Thread(target=self.listen_to, args=(member, process), daemon=True).start()
+
+    def listen_to(self, member, process):
+        with contextlib.suppress(OSError, ValueError):  # closed when it has been killed
+            self.told.extend((member, line.strip()) for line in process.stdout)
+
+    def stop_all(self):
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        self.processes.clear()
+
+    def await_work(self, pattern, least):
+        """Waits for so many more lines, of which the last names the leader's place and token."""
+        def lines():
+            return [(member, found) for member, line in list(self.told)
+                    if (found := re.fullmatch(pattern, line))]
+        before = len(lines())
+        wait_until(lambda: len(lines()) >= before + least, f"work; {self.told[-5:]}")
+        member, found = lines()[-1]
+        return member, int(found["token"])
+
+    def trouble(self, is_free, pattern, program, *words):
+        """A leader is killed, the next one cut off, the third one stopped until a fourth one works.
+        `is_free` tells whether no transaction is open: a stopped one would block the others."""
+        for member in range(self.COUNT):
+            self.start(member, program, *words)
+        killed, first = self.await_work(pattern, 2)
+        process = self.processes.pop(killed)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        leader, second = self.await_work(pattern, 2)
+        while leader == killed:
+            leader, second = self.await_work(pattern, 1)
+        self.assertGreater(second, first)
+        self.start(killed, program, *words)
+        for other in {0, 1, 2} - {leader}:
+            self.cables.cut_between(leader, other)
+        cut_off, third = leader, second
+        while third == second:
+            leader, third = self.await_work(pattern, 1)
+        self.assertNotEqual(leader, cut_off)
+        self.assertGreater(third, second)
+        for other in {0, 1, 2} - {cut_off}:
+            self.cables.mend_between(cut_off, other)
+        stopped = self.processes[leader]
+        stopped.send_signal(signal.SIGSTOP)
+        while not is_free():
+            stopped.send_signal(signal.SIGCONT)
+            time.sleep(0.01)
+            stopped.send_signal(signal.SIGSTOP)
+        fourth = third
+        while fourth == third:
+            leader, fourth = self.await_work(pattern, 1)
+        stopped.send_signal(signal.SIGCONT)
+        self.assertGreater(fourth, third)
+        self.await_work(pattern, 3)
+
+    def check_writer(self, is_free, store, rows):
+        self.trouble(is_free, r"job \d+ with token (?P<token>\d+)", "writer.py", store)
+        self.stop_all()
+        done = rows("SELECT job, token FROM done")
+        numbers = sorted(int(job.removeprefix("job ")) for job, _ in done)
+        self.assertEqual(numbers, list(range(len(done))))  # none twice, none left out
+        tokens = [int(token) for _, token in sorted(done, key=lambda row: int(row[0][4:]))]
+        self.assertEqual(tokens, sorted(tokens))  # no leader wrote after a later one
+        lines = [line for _, line in self.told if line.startswith("job ")]
+        self.assertEqual(len(lines), len({line.split()[1] for line in lines}))
+
+    def of_sqlite(self, statement):
+        with contextlib.closing(sqlite3.connect(self.folder / "jobs.db", timeout=0)) as database:
+            return database.execute(statement).fetchall()
+
+    def is_sqlite_free(self):
+        with contextlib.suppress(sqlite3.OperationalError):
+            self.of_sqlite("BEGIN IMMEDIATE")
+            return True
+        return False
+
+    def test_a_writer_on_sqlite_does_no_job_twice(self):
+        self.check_writer(self.is_sqlite_free, "jobs.db", self.of_sqlite)
+
+    def test_a_writer_on_postgresql_does_no_job_twice(self):
+        programs = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
+        found = subprocess.run(["/usr/bin/python3", "-c", "import psycopg2"], check=False,
+                               capture_output=True)
+        if not programs or found.returncode != 0:
+            self.skipTest("postgresql and python3-psycopg2 are not installed")
+        data, user = self.folder / "data", "nobody" if os.geteuid() == 0 else None
+        if user:  # PostgreSQL refuses to run as root
+            self.folder.chmod(0o755)
+            data.mkdir()
+            shutil.chown(data, user)
+
+        def run(*words):
+            subprocess.run([programs[-1] / words[0], *words[1:]], check=True, user=user,
+                           capture_output=True, cwd="/", timeout=120)
+        run("initdb", "-D", data, "-U", "jobs", "--auth=trust")
+        run("pg_ctl", "-D", data, "-w", "-l", data / "log", "-o",
+            f"-c listen_addresses= -c unix_socket_directories={data}", "start")
+        self.addCleanup(run, "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        where = f"host={data} user=jobs dbname=postgres"
+
+        def rows(statement):
+            result = subprocess.run(["psql", "-AtF,", where, "-c", statement], check=False,
+                                    text=True, capture_output=True, timeout=60)
+            return result.returncode == 0 and [line.split(",")
+                                               for line in result.stdout.splitlines()]
+        self.check_writer(lambda: rows("SELECT 1 FROM fence FOR UPDATE NOWAIT"), where, rows)
+
+    def test_a_cron_runs_no_slot_twice(self):
+        self.trouble(self.is_sqlite_free, r"slot \d+ with token (?P<token>\d+): status 0",
+                     "cron.py", "jobs.db", "0.2", "echo $CRON_SLOT >> ran")
+        self.stop_all()
+        slots = (self.folder / "ran").read_text().split()
+        self.assertEqual(len(slots), len(set(slots)))
+
+    def test_a_fence_refuses_a_former_leader(self):
+        sys.path.insert(0, str(self.FOLDER))
+        self.addCleanup(sys.path.remove, str(self.FOLDER))
+        import stores  # beside the examples
+        store = stores.open_store(str(self.folder / "jobs.db"))
+        self.assertTrue(store.do("a", 3, 0))
+        self.assertFalse(store.do("a", 4, 1))
+        with self.assertRaises(stores.Refused):
+            store.do("b", 3, 0)
+        with self.assertRaises(ZeroDivisionError):
+            store.do("c", 5, 1, lambda cursor: 1 / 0)
+        self.assertEqual((store.last(), store.do("c", 4, 1)), (1, True))
 
 
 class Changes(Machines):
@@ -787,6 +1068,23 @@ class Changes(Machines):
         self.await_seats(rest, set(rest))
         self.kill(leader)
         self.await_leader([each for each in rest if each != leader])
+
+    def test_ghosts_get_no_seat_and_the_next_leader_settles_the_list(self):
+        port, leader = self.found()
+        for address in ("127.0.0.1:0", "0.0.0.0:1"):
+            refused = self.change(leader, "add", "--address", address)
+            self.assertEqual(refused.returncode, 2, address)
+        self.add(leader, f"127.0.0.1:{port + 3}")  # where nobody ever listens
+        self.kill(leader)
+        rest = [each for each in range(3) if each != leader]
+        leader = self.await_leader(rest)
+        wait_until(lambda: self.told(leader)["list"]["settled"], "a list settled by the next one")
+        self.assertEqual(self.seats(leader), {0, 1, 2})
+        other, = set(rest) - {leader}
+        refused = self.change(leader, "remove", str(other))  # the rest would be no live majority
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("too few members", refused.stderr)
+        self.assertEqual(self.seats(leader), {0, 1, 2})
 
     def test_a_lost_file_is_told_by_the_leader(self):
         _, leader = self.found()

@@ -285,16 +285,198 @@ class Results(Folder):
                 for words in (("results", "results.db"), ("report", "results.db", "-o", "x.html"),
                               ("sweep", "plan.toml", "-o", "results.db")):
                     self.assert_refused(self.conclave(*words),
-                                        f"its table '{name}' is none")
+                                        f"its view '{name}' is none")
 
-    def test_triggers_of_the_file_do_not_run(self):
+    READERS = (("results", "evil.db"), ("results", "evil.db", "--check"),
+               ("report", "evil.db", "-o", "x.html"), ("merge", "evil.db", "-o", "y.db"),
+               ("sweep", "plan.toml", "-o", "evil.db"))
+
+    def change(self, *statements, file="evil.db"):
+        """A copy of the results after these statements of SQL."""
+        shutil.copy(self.folder / "results.db", self.folder / file)
+        with self.database(file) as database:
+            for each in statements:
+                database.execute(each)
+
+    def test_with_anything_else_in_their_schema_are_refused(self):
+        self.sweep()
+        for kind, name, statement in (
+                ("index", "evil", "CREATE INDEX evil ON trial(length(zeroblob(500000000)))"),
+                ("trigger", "evil", "CREATE TRIGGER evil AFTER INSERT ON trial BEGIN "
+                                    "DELETE FROM trial WHERE trial < 5; END"),
+                ("view", "evil", "CREATE VIEW evil AS SELECT 1"),
+                ("table", "evil", "CREATE TABLE evil (x)"),
+                ("table", "sqlite_stat1", "ANALYZE"),
+                ("view", "result", "CREATE VIEW result AS SELECT zeroblob(500000000) AS row")):
+            with self.subTest(statement):
+                self.change(*["DROP VIEW result"] * (name == "result"), statement)
+                for words in self.READERS:
+                    self.assert_refused(self.conclave(*words), f"its {kind} '{name}' is none")
+        self.change("DROP TABLE meta")
+        self.assert_refused(self.conclave("results", "evil.db"), "its table meta is missing")
+
+    def with_observables(self, count):
+        """A file whose first row has so many, and no checksum."""
         self.sweep()
         with self.database() as database:
-            database.execute("DELETE FROM trial WHERE trial > 9")
-            database.execute("CREATE TRIGGER evil AFTER INSERT ON trial BEGIN "
-                             "DELETE FROM trial WHERE trial < 5; END")
+            row, = database.execute("SELECT row FROM trial WHERE cell = 0 AND trial = 0").fetchone()
+            more = {f"o{i}": i for i in range(count)}
+            row = row[:row.rindex("}")] + ',"observables":' + json.dumps(more) + "}"
+            database.execute("UPDATE trial SET row = ?, checksum = NULL "
+                             "WHERE cell = 0 AND trial = 0", (row,))
+
+    def test_with_many_observables_take_time_in_proportion(self):
+        """A search through all names for each name took half a minute for so many."""
+        self.with_observables(99_000)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
+        for words in ((), ("--check",), ("--format", "csv"), ("--where", "o70000=1")):
+            result = self.conclave("results", "results.db", *words, preexec_fn=limit)
+            self.assertEqual(result.returncode, 0, result.stderr[-300:])
+        result = self.conclave("report", "results.db", "-o", "x.html", preexec_fn=limit)
+        self.assertEqual(result.returncode, 0, result.stderr[-300:])
+
+    def test_with_too_many_observables_are_refused(self):
+        self.with_observables(200_000)
+        for words in ((), ("--format", "csv")):
+            self.assert_refused(self.conclave("results", "results.db", *words),
+                                "cell 0, trial 0: it has more than 100000 fields")
+        result = self.conclave("results", "results.db", "--check")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[0]),
+                         (4, "cell 0, trial 0: it has more than 100000 fields"))
+
+    def test_pass_the_check_if_and_only_if_they_can_be_read(self):
         self.sweep()
-        self.assertIn("40 rows, 0", self.conclave("results", "results.db", "--check").stdout)
+        row = "cell = 1 AND trial = 19"
+
+        def of(column, value):
+            return f"UPDATE trial SET {column} = {value}, checksum = NULL WHERE {row}"
+        damages = [
+            of("row", "'{}'"), of("row", "'nothing'"), of("row", "row || 'x'"),
+            of("row", "substr(row, 1, length(row) - 1)"), of("row", "row || char(10)"),
+            of("row", "''"), of("row", """replace(row, '"trial":19', '"trial":18')"""),
+            of("row", """substr(row, 1, length(row) - 1) || ',"x":' || """
+               "replace(hex(zeroblob(40)), '00', '[[') || replace(hex(zeroblob(40)), '00', ']]')"
+               " || '}'"),
+            of("trial", "-1"), of("trial", "20"), of("trial", "'x'"), of("trial", "19.5"),
+            of("cell", "2"), of("cell", "-1"), of("cell", "1.5"), of("cell", "'1x'"),
+            of("code", "77"), f"UPDATE trial SET checksum = 5 WHERE {row}",
+            f"UPDATE trial SET row = row || ' ' WHERE {row}"]
+        readers = (("results", "evil.db", "--format", "jsonl"),
+                   ("merge", "evil.db", "-o", "merged.db"))
+        for damage in damages:
+            with self.subTest(damage):
+                self.change(damage)
+                for words in readers:
+                    self.assert_refused(self.conclave(*words), "'evil.db' is damaged")
+                self.assertIn(self.conclave("results", "evil.db", "--check").returncode, (2, 4))
+        for harmless in (of("row", "row"), f"DELETE FROM trial WHERE {row}", "VACUUM"):
+            self.change()
+            with contextlib.closing(sqlite3.connect(self.folder / "evil.db",
+                                                    isolation_level=None)) as database:
+                database.execute(harmless)
+            for words in (*readers, ("results", "evil.db", "--check")):
+                self.assertEqual(self.conclave(*words).returncode, 0, (harmless, words))
+            (self.folder / "merged.db").unlink()
+
+    def test_that_are_damaged_are_salvaged_and_the_sweep_goes_on(self):
+        plan = 'protocol = "fratricide"\nn = [20, 30]\ntrials = 2000\n'
+        self.sweep(plan)
+        whole = self.conclave("results", "results.db", "--format", "csv").stdout
+        bytes_ = (self.folder / "results.db").read_bytes()
+        pages = len(bytes_) // 4096
+
+        def with_pages(*numbers):
+            damaged = bytearray(bytes_)
+            for number in numbers:
+                damaged[number * 4096:(number + 1) * 4096] = b"\xee" * 4096
+            return damaged
+        cases = {"a page": (with_pages(pages // 2), 3900, 3999),
+                 "many pages": (with_pages(*range(pages // 4, pages - 3, 7)), 2000, 3900),
+                 "its end": (bytes_[:pages * 4096 * 2 // 3], 500, 3900),
+                 "a byte of a row": (bytes_.replace(b'"trial":1234,', b'"trial":1235,'),
+                                     3998, 3998)}
+        for name, (damaged, least, most) in cases.items():
+            with self.subTest(name):
+                (self.folder / "evil.db").write_bytes(damaged)
+                (self.folder / "new.db").unlink(missing_ok=True)
+                self.assertIn(self.conclave("results", "evil.db", "--check").returncode, (2, 4))
+                result = self.conclave("results", "evil.db", "--salvage", "new.db")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                saved = int(re.search(r"(\d+) rows saved", result.stdout)[1])
+                self.assertIn(f"{4000 - saved} missing", result.stdout)
+                self.assertLessEqual(least, saved)
+                self.assertLessEqual(saved, most)
+                self.assertEqual(self.conclave("results", "new.db", "--check").stdout,
+                                 f"{saved} rows, 0 damaged\n")
+                self.sweep(plan, "new.db")
+                self.assertEqual(self.conclave("results", "new.db", "--format", "csv").stdout,
+                                 whole)
+        self.assert_refused(self.conclave("results", "evil.db", "--salvage", "new.db"),
+                            "'new.db' is there already")
+        (self.folder / "evil.db").write_bytes(bytes_[:100])
+        self.assert_refused(self.conclave("results", "evil.db", "--salvage", "other.db"),
+                            "'evil.db' is")
+        self.assertNotIn("other.db", self.names())
+
+    def test_put_no_formulas_into_spreadsheets(self):
+        name = "=cmd(1+1).pp"
+        shutil.copy(ROOT / "protocols" / "fratricide.pp", self.folder / name)
+        self.sweep(f'protocol = ["{name}", "fratricide"]\nn = [20, 30, 40]\ntrials = 5\n')
+        plain = self.conclave("results", "results.db", "--format", "csv").stdout
+        self.assertIn(f",{name},", plain)
+        quoted = self.conclave("results", "results.db", "--format", "csv", "--quote-formulas")
+        self.assertEqual(quoted.stdout, plain.replace(f",{name},", f",'{name},"))
+        self.assert_refused(self.conclave("results", "results.db", "--quote-formulas"),
+                            "goes with --format csv")
+        result = self.conclave("report", "results.db", "-o", "x.html", "--figures", "figures",
+                               "--kinds", "csv")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        cells = [cell for figure in (self.folder / "figures").iterdir()
+                 for line in figure.read_text().splitlines() for cell in line.split(",")]
+        self.assertFalse([cell for cell in cells if re.match(r'"?[=+@-](?![\d.]|inf)', cell)])
+
+
+class Plans(Folder):
+    OUTSIDE = "lies outside the folder of the plan: add --allow-outside"
+
+    def setUp(self):
+        super().setUp()
+        self.write("secret", "password = 1234\n")
+        self.write("secret.pp", "password = 1234\n")
+        self.write("ring.txt", "0 1\n1 0\n")
+        for folder in ("inside", "inside/below"):
+            (self.folder / folder).mkdir()
+            shutil.copy(ROOT / "protocols" / "fratricide.pp", self.folder / folder / "duel.pp")
+        os.symlink(self.folder / "secret.pp", self.folder / "inside" / "link.pp")
+
+    def sweep_of(self, line, *words):
+        self.write("inside/plan.toml", f"n = 2\n{line}\n")
+        return self.conclave("sweep", "inside/plan.toml", "-o", "results.db", *words)
+
+    def test_name_files_in_their_own_folder_only(self):
+        for name in ("../secret.pp", str(self.folder / "secret.pp"), "link.pp", "below/../../x.pp",
+                     "../missing.pp"):
+            result = self.sweep_of(f'protocol = "{name}"')
+            self.assert_refused(result, "plan.toml:2: protocol: ", self.OUTSIDE)
+            self.assertNotIn("1234", result.stderr)
+        for name in ("../secret", "/etc/passwd"):
+            result = self.sweep_of(f'protocol = "coalescence"\ngraph = "file:{name}"')
+            self.assert_refused(result, "plan.toml:3: graph: ", self.OUTSIDE)
+        for name in ("duel.pp", "below/duel.pp", "./below/../duel.pp"):
+            self.assertEqual(self.sweep_of(f'protocol = "{name}"', "--quiet").returncode, 0)
+            (self.folder / "results.db").unlink()
+        self.assert_refused(self.sweep_of('protocol = "missing.pp"'), "missing.pp")
+
+    def test_name_others_where_that_is_allowed(self):
+        shutil.move(self.folder / "inside" / "duel.pp", self.folder / "duel.pp")
+        line = 'protocol = "../duel.pp"'
+        self.assert_refused(self.sweep_of(line), self.OUTSIDE)
+        self.assertEqual(self.sweep_of(line, "--allow-outside", "--quiet").returncode, 0)
+        line = 'protocol = "coalescence"\ngraph = "file:../ring.txt"'
+        (self.folder / "results.db").unlink()
+        self.assertEqual(self.sweep_of(line, "--allow-outside", "--quiet").returncode, 0)
 
 
 class Locks(Folder):

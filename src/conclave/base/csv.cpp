@@ -1,5 +1,7 @@
 #include "conclave/base/csv.hpp"
 
+#include "conclave/base/numbers.hpp"
+
 namespace conclave {
 namespace {
 
@@ -22,7 +24,11 @@ std::vector<std::string> split(std::string_view line) {
 
 }  // namespace
 
-std::string csv_field(std::string text) {
+std::string csv_field(std::string text, Formulas formulas) {
+  const bool is_formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+      !parse_real(text);
+  if (formulas == Formulas::quoted && is_formula) text.insert(0, 1, '\'');
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

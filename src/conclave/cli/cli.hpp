@@ -59,6 +59,7 @@ struct SweepOptions {
   bool dry_run = false;
   bool extend = false;
   bool mix_versions = false;
+  bool allow_outside = false;  // the plan may name files that lie outside its folder
   bool quiet = false;
 };
 

@@ -11,12 +11,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "conclave/base/csv.hpp"
 #include "conclave/base/error.hpp"
 #include "conclave/base/join_parts.hpp"
 #include "conclave/base/json.hpp"
@@ -28,11 +30,13 @@
 #include "conclave/cli/cli.hpp"
 #include "conclave/cli/estimates_table.hpp"
 #include "conclave/cli/terminal.hpp"
+#include "conclave/cli/version.hpp"
 #include "conclave/experiment/row.hpp"
 #include "conclave/sweep/rare_cells.hpp"
 #include "conclave/sweep/row_fields.hpp"
 #include "conclave/sweep/schedule.hpp"
 #include "conclave/sweep/selection.hpp"
+#include "conclave/sweep/store.hpp"
 
 namespace conclave::cli {
 namespace {
@@ -43,7 +47,9 @@ struct ResultsOptions {
   std::string measure;
   std::string output;
   std::vector<std::string> where;
+  std::string salvage;
   bool check = false;
+  bool quotes_formulas = false;
   bool estimates = false;
 };
 
@@ -82,33 +88,46 @@ Samples sample(const sweep::Results& results, const sweep::Filter& filter, const
   return samples;
 }
 
+// The fields of a cell by name; the first one where a name is there twice.
+using Values = std::map<std::string_view, std::string_view>;
+
+Values values_of(const sweep::StoredCell& cell) { return {cell.fields.begin(), cell.fields.end()}; }
+
 // The fields that the column SETTING shows: parameters, and those that differ between cells.
 std::vector<std::string> varying_fields(const std::vector<sweep::StoredCell>& cells) {
   std::vector<std::string> names;
+  std::set<std::string_view> seen;
   for (const sweep::StoredCell& cell : cells) {
     for (const auto& [name, value] : cell.fields) {
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (seen.insert(name).second) names.push_back(name);
+    }
+  }
+  if (cells.empty()) return names;
+  const Values first = values_of(cells.front());
+  std::set<std::string_view> varying;
+  for (const sweep::StoredCell& cell : cells) {
+    for (const auto& [name, value] : values_of(cell)) {
+      const auto same = first.find(name);
+      if (same == first.end() || same->second != value) varying.insert(name);
     }
   }
   std::erase_if(names, [&](const std::string& name) {
     if (name == "protocol" || name == "n" || name == "source_hash") return true;
     if (name == "kind" || name.starts_with("ways.")) return true;
-    return !name.starts_with("params.") && std::ranges::all_of(cells, [&](const auto& cell) {
-      const auto value = sweep::field(cell.fields, name);
-      return !value || value == sweep::field(cells.front().fields, name);
-    });
+    return !name.starts_with("params.") && !varying.contains(name);
   });
   return names;
 }
 
 std::string setting_text(const sweep::StoredCell& cell, const std::vector<std::string>& names) {
   std::string text;
+  const Values values = values_of(cell);
   for (const std::string& name : names) {
-    const auto value = sweep::field(cell.fields, name);
-    if (!value) continue;
+    const auto value = values.find(name);
+    if (value == values.end()) continue;
     const std::size_t dot = name.find('.');
     text += fmt::format("{}{}={}", text.empty() ? "" : " ",
-                        dot == std::string::npos ? name : name.substr(dot + 1), *value);
+                        dot == std::string::npos ? name : name.substr(dot + 1), value->second);
   }
   const auto add = [&](std::string_view name, const std::string& value) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
@@ -237,7 +256,9 @@ void write(const sweep::Results& results, const sweep::Filter& filter, const Mea
   } else if (options.estimates) {
     output.write(sweep::estimates_text(sweep::estimates_of(results, filter), options.format));
   } else if (options.format == "csv") {
-    sweep::write_csv(results, filter, [&](std::string_view text) { output.write(text); });
+    const Formulas formulas = options.quotes_formulas ? Formulas::quoted : Formulas::kept;
+    sweep::write_csv(
+        results, filter, [&](std::string_view text) { output.write(text); }, formulas);
   } else if (options.format == "jsonl") {
     sweep::for_each_row(results, filter, [&](const sweep::PlacedRow& row) {
       output.write(printable_json(row.json) + '\n');
@@ -269,9 +290,32 @@ Exit check(const sweep::Results& results, const ResultsOptions& options) {
   return found.damage.empty() ? Exit::done : Exit::does_not_hold;
 }
 
+// Whole rows into a new file; what is lost is said, but for most of it where it is much.
+Exit salvage(const ResultsOptions& options) {
+  constexpr std::size_t most_sentences = 20;
+  const sweep::Salvaged found = sweep::salvage(options.file, options.salvage, code_version());
+  Output output(options.output);
+  for (std::size_t i = 0; i < std::min(found.lost.size(), most_sentences); ++i) {
+    output.write(printable(found.lost[i]) + '\n');
+  }
+  if (found.lost.size() > most_sentences) {
+    output.write(fmt::format("... and {} more\n", found.lost.size() - most_sentences));
+  }
+  output.write(fmt::format("{}: {} rows saved, {} missing: conclave sweep PLAN -o {} runs those\n",
+                           printable(options.salvage), found.saved.rows, found.saved.missing,
+                           printable(options.salvage)));
+  output.finish();
+  return Exit::done;
+}
+
 Exit run(const ResultsOptions& options) {
   check_output_is_not_read(options.output, options.file);
-  const sweep::Results results(options.file);
+  if (options.quotes_formulas && options.format != "csv") {
+    throw Error("--quote-formulas goes with --format csv");
+  }
+  if (!options.salvage.empty()) return salvage(options);
+  using Reading = sweep::Results::Reading;
+  const sweep::Results results(options.file, options.check ? Reading::check : Reading::whole);
   if (options.check) return check(results, options);
   const sweep::Filter filter(options.where, results);
   Measure measure;
@@ -291,6 +335,7 @@ Examples:
   conclave results results.db --format csv > rows.csv
   conclave results results.db --where converged=false --format jsonl
   conclave results rare.db --estimates --format jsonl
+  conclave results damaged.db --salvage saved.db
 
 The file is SQLite: sqlite3 results.db 'SELECT n, avg(parallel_time) FROM result GROUP BY n')";
 
@@ -315,6 +360,12 @@ void add_results(Command& conclave) {
                "instead of the repetitions");
   command.flag("--check", options->check,
                "Check that every row is as it was written; exit status 4 if one is not");
+  command.option(
+      "--salvage", "NEW", options->salvage,
+      "Save the whole rows of a damaged file into a new one; a sweep of its plan goes on "
+      "from there");
+  command.flag("--quote-formulas", options->quotes_formulas,
+               "In CSV, put a ' before texts that a spreadsheet would compute (=, +, -, @)");
   command.file_size_option();
   command.footer(results_examples);
   command.runs([options] {

@@ -151,7 +151,8 @@ sweep::Plan plan_of_protocol(const SweepOptions& options) {
 sweep::Plan read_plan(const SweepOptions& options) {
   if (is_protocol(options)) return plan_of_protocol(options);
   refuse_words(options);
-  return sweep::read_plan(options.plan);
+  return sweep::read_plan(
+      options.plan, options.allow_outside ? sweep::Outside::allowed : sweep::Outside::refused);
 }
 
 sweep::Plan plan_of(const SweepOptions& options) {
@@ -313,6 +314,8 @@ void add_sweep(Command& conclave) {
                "The plan has more cells or trials than before: keep the rows, run what is new");
   command.flag("--mix-versions", options->mix_versions,
                "Continue a file that another version of conclave has begun");
+  command.flag("--allow-outside", options->allow_outside,
+               "The plan may name files that lie neither in its folder nor below");
   command.flag("--quiet", options->quiet, "No progress line and no summary on standard error");
   command.file_size_option();
   command.footer(sweep_examples);

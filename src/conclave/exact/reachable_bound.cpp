@@ -16,17 +16,20 @@ namespace {
 // The states of a few agents. On the complete graph they are sorted, since only the census counts.
 using Group = std::vector<StateNumber>;
 
-constexpr std::size_t most_configurations = 32768;
+constexpr std::size_t most_configurations = 65536;         // of a group
+constexpr std::size_t most_in_all = std::size_t{1} << 18;  // of groups of all kinds
+constexpr std::size_t most_in_group = 4;
 
 // All that a group can become if its agents interact only with each other, in the order in which
 // it is found, the group itself first. Between neighbours on a graph, the first is always the
 // initiator.
-std::vector<Group> reachable_groups(PairOutcomes& pairs, const Group& start, bool is_complete) {
+std::vector<Group> reachable_groups(PairOutcomes& pairs, const Group& start, bool is_complete,
+                                    std::size_t most) {
   std::set<Group> known{start};
   std::vector<Group> found{start};
   const auto take = [&](Group group) {
     if (is_complete) std::ranges::sort(group);
-    if (found.size() == most_configurations || !known.insert(group).second) return;
+    if (found.size() >= most || !known.insert(group).second) return;
     found.push_back(std::move(group));
   };
   const auto interact = [&](const Group& group, std::size_t u, std::size_t v) {
@@ -37,7 +40,7 @@ std::vector<Group> reachable_groups(PairOutcomes& pairs, const Group& start, boo
       take(std::move(after));
     }
   };
-  for (std::size_t next = 0; next < found.size(); ++next) {
+  for (std::size_t next = 0; next < found.size() && found.size() < most; ++next) {
     const Group group = found[next];
     for (std::size_t u = 0; u < group.size(); ++u) {
       for (std::size_t v = 0; v < group.size(); ++v) {
@@ -58,39 +61,63 @@ std::size_t count_independent(const std::vector<Group>& groups) {
   }));
 }
 
-// The ways to divide the agents of `groups` groups of this size into such groups; infinite if that
-// is beyond a double.
-double count_divisions(std::size_t groups, std::size_t size) {
-  double ways = 1;
-  for (std::size_t group = 1; group <= groups; ++group) {
-    // The first agent that is left chooses the others of its group.
-    double rest = static_cast<double>(group * size - 1);
-    for (std::size_t i = 1; i < size; ++i, rest -= 1) ways *= rest / static_cast<double>(i);
+// ln of the factorial.
+double ln_factorial(std::size_t number) {
+  double sum = 0;
+  for (std::size_t i = 2; i <= number; ++i) sum += std::log(static_cast<double>(i));
+  return sum;
+}
+
+// ln of the ways to choose so many things among `kinds` kinds, with repetitions.
+double ln_multisets(std::size_t things, double kinds) {
+  double sum = 0;
+  for (std::size_t i = 1; i <= things; ++i) {
+    const auto number = static_cast<double>(i);
+    sum += std::log((kinds - 1 + number) / number);
   }
-  return ways;
+  return sum;
 }
 
-// At most the censuses of this many groups, each in one of these configurations.
-double count_censuses(std::size_t groups, const std::vector<Group>& configurations) {
-  const std::size_t independent = count_independent(configurations);
-  const double all = count_multisets(groups, static_cast<double>(configurations.size()));
-  const double divisions = count_divisions(groups, configurations.front().size());
-  const double by_divisions = std::isfinite(divisions) ? all / divisions : 1;
-  return std::max(by_divisions, count_multisets(groups, static_cast<double>(independent)));
+// Groups that begin alike, and what each of them can become.
+struct Kind {
+  std::size_t groups = 0;
+  std::size_t agents = 0;  // of a group
+  std::vector<Group> configurations{};
+};
+
+// At most the censuses of groups that become what they can independently of each other.
+double count_censuses(const std::vector<Kind>& kinds) {
+  double alone = 1;  // of one kind, with the others as they are at the start
+  double ln_all = 0;
+  double ln_divisions = 0;
+  std::size_t agents = 0;
+  for (const Kind& kind : kinds) {
+    if (kind.configurations.size() == 1) continue;  // known agents, which nothing is chosen for
+    const auto independent = static_cast<double>(count_independent(kind.configurations));
+    alone = std::max(alone, count_multisets(kind.groups, independent));
+    ln_all += ln_multisets(kind.groups, static_cast<double>(kind.configurations.size()));
+    agents += kind.groups * kind.agents;
+    ln_divisions -= static_cast<double>(kind.groups) * ln_factorial(kind.agents);
+    ln_divisions -= ln_factorial(kind.groups);
+  }
+  constexpr double slack = 1e-9;  // for rounding
+  return std::max(alone, (1 - slack) * std::exp(ln_all - (ln_divisions + ln_factorial(agents))));
 }
 
-// With groups of this size: the kind of group that there are most configurations of alone.
+// With groups of this size, and one of the agents that are left.
 double on_complete_graph(PairOutcomes& pairs, const Group& sorted_start, std::size_t size) {
-  std::map<Group, std::size_t> kinds;
-  for (std::size_t i = 0; i + size <= sorted_start.size(); i += size) {
-    const auto begin = sorted_start.begin() + static_cast<std::ptrdiff_t>(i);
-    ++kinds[Group(begin, begin + static_cast<std::ptrdiff_t>(size))];
+  std::map<Group, std::size_t> groups;
+  for (std::size_t i = 0; i < sorted_start.size(); i += size) {
+    const std::size_t end = std::min(i + size, sorted_start.size());
+    ++groups[Group(sorted_start.begin() + static_cast<std::ptrdiff_t>(i),
+                   sorted_start.begin() + static_cast<std::ptrdiff_t>(end))];
   }
-  double most = 1;
-  for (const auto& [group, count] : kinds) {
-    most = std::max(most, count_censuses(count, reachable_groups(pairs, group, true)));
+  const std::size_t each = std::min(most_configurations, most_in_all / groups.size());
+  std::vector<Kind> kinds;
+  for (const auto& [group, count] : groups) {
+    kinds.push_back({count, group.size(), reachable_groups(pairs, group, true, each)});
   }
-  return most;
+  return count_censuses(kinds);
 }
 
 // With pairs of neighbours, each agent in at most one pair.
@@ -104,7 +131,8 @@ double on_graph(const Network& network, PairOutcomes& pairs, std::span<const Sta
   }
   double product = 1;
   for (const auto& [group, count] : kinds) {
-    const auto configurations = static_cast<double>(reachable_groups(pairs, group, false).size());
+    const auto configurations =
+        static_cast<double>(reachable_groups(pairs, group, false, most_configurations).size());
     product *= std::pow(configurations, static_cast<double>(count));
   }
   return product;
@@ -117,7 +145,11 @@ double reachable_at_least(const Network& network, PairOutcomes& pairs,
   if (network.symmetry() == Symmetry::permutation) {
     Group sorted(start.begin(), start.end());
     std::ranges::sort(sorted);
-    return std::max(on_complete_graph(pairs, sorted, 2), on_complete_graph(pairs, sorted, 3));
+    double most = 1;
+    for (std::size_t size = 2; size <= most_in_group && size <= sorted.size(); ++size) {
+      most = std::max(most, on_complete_graph(pairs, sorted, size));
+    }
+    return most;
   }
   const bool rotates = network.symmetry() == Symmetry::rotation;
   const double rotations = rotates ? static_cast<double>(network.agents()) : 1;

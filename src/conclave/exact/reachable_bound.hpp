@@ -8,7 +8,8 @@
 // to choose m times among r, if r censuses of a group are linearly independent. They are if each of
 // them has an agent in a state that does not occur in those before it. For few groups another bound
 // is better: of all C(m + d - 1, m) choices among d configurations, no more have the same census
-// than there are ways to divide its agents into m groups, 3 for two pairs.
+// than there are ways to divide its agents into m groups, 3 for two pairs; and so for groups of
+// several kinds, one of those agents among them that are left where n is no multiple of a group.
 #pragma once
 
 #include <span>
@@ -19,9 +20,9 @@
 namespace conclave::exact {
 
 // At most the number of configurations, up to symmetry, that can be reached from `start` (one state
-// per agent); infinite if that is beyond a double. Tries groups of two and of three agents, and
-// looks at no more than 32768 configurations of a group, which takes a tenth of a second, and
-// O(agents) besides. May add states to `pairs`.
+// per agent); infinite if that is beyond a double. Tries groups of two to four agents, and looks at
+// no more than 65536 configurations of a group, which takes some tenths of a second, and O(agents)
+// besides. May add states to `pairs`.
 double reachable_at_least(const Network& network, PairOutcomes& pairs,
                           std::span<const StateNumber> start);
 

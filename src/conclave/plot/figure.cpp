@@ -382,7 +382,7 @@ std::string csv(const Figure& figure) {
   for (const Series& series : figure.series) {
     for (const Mark& mark : series.points) {
       if (std::isnan(mark.x)) continue;
-      text += fmt::format("{},{},{},", csv_field(series.name), mark.x, mark.y);
+      text += fmt::format("{},{},{},", csv_field(series.name, Formulas::quoted), mark.x, mark.y);
       text += has_interval(series) ? fmt::format("{},{}\n", mark.low, mark.high) : ",\n";
     }
   }

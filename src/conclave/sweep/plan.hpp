@@ -56,11 +56,14 @@ struct Plan {
   std::vector<std::string> warnings{};
 };
 
+// Whether a plan may name files that lie neither in its folder nor below.
+enum class Outside : std::uint8_t { refused, allowed };
+
 // Throws Error with file, line and key if the plan makes no sense. Every cell has been prepared
 // once, so that a sweep does not fail halfway.
-Plan read_plan(const std::string& path);
-// The same for a text that need not lie at that path; errors name it, and what the plan names is
-// looked for beside it.
+Plan read_plan(const std::string& path, Outside outside = Outside::refused);
+// The same for a text of this program that need not lie at that path; errors name it, and what the
+// plan names is looked for beside it and anywhere.
 Plan parse_plan(const std::string& path, std::string text);
 
 // The parameters of each run of a plan that are expressions, such as 4*ceil(lg(n)), as they were

@@ -1,4 +1,5 @@
 // From a plan's TOML to cells: one pass over the keys, one nest of loops over their alternatives.
+// The file is long because each cell is checked where it is made.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -64,8 +65,8 @@ constexpr std::size_t most_named_bytes = std::size_t{256} << 20;
 
 class PlanReader {
  public:
-  PlanReader(const std::string& path, std::string text)
-      : path_(path), folder_(std::filesystem::path(path).parent_path()) {
+  PlanReader(const std::string& path, std::string text, Outside outside)
+      : path_(path), folder_(std::filesystem::path(path).parent_path()), outside_(outside) {
     plan_.text = std::move(text);
     plan_.name = std::filesystem::path(path).stem().string();
   }
@@ -202,14 +203,26 @@ class PlanReader {
     return false;
   }
 
-  // Plans name files as seen from their own folder.
+  // Plans name files as seen from their own folder, and lie there or below: errors quote lines of
+  // them, and results keep them. Links count as what they lead to.
+  std::filesystem::path place_of(const std::string& file) const {
+    std::filesystem::path path = folder_ / file;
+    if (outside_ == Outside::allowed) return path;
+    const auto own = std::filesystem::canonical(folder_.empty() ? "." : folder_);
+    const auto found = std::filesystem::weakly_canonical(own / file);
+    if (std::ranges::mismatch(own, found).in1 == own.end()) return path;
+    throw Error(fmt::format("'{}' lies outside the folder of the plan: add --allow-outside if this "
+                            "plan may name files anywhere",
+                            excerpt(file)));
+  }
+
   void keep(const std::string& key, const std::string& file) {
-    const std::filesystem::path path = folder_ / file;
+    const std::filesystem::path path = place_of(file);
     plan_.texts[key] = {path.filename().string(), read_text(path.string(), most_named_bytes)};
   }
 
   void keep_with_imports(const std::string& file) {
-    const auto text = text::ProtocolText::read((folder_ / file).string());
+    const auto text = text::ProtocolText::read(place_of(file).string());
     if (text->content().size() > most_named_bytes) {
       throw Error(fmt::format("'{}' is too large to be kept with the results", file));
     }
@@ -267,10 +280,20 @@ class PlanReader {
                            .head = experiment::RowFormat(*run).json_head(),
                            .bytes = run->bytes_per_trial(),
                            .at_once = run->device().empty() ? 1 : trials_on_a_device});
+    check_fields(*run);
     for (const std::string& warning : run->warnings()) {
       const auto found = std::ranges::find(plan_.warnings, warning);
       if (found == plan_.warnings.end()) plan_.warnings.push_back(warning);
     }
+  }
+
+  // Readers of results take so many and no more.
+  void check_fields(const catalog::PreparedRun& run) const {
+    constexpr std::size_t beside = 1000;
+    if (run.observables().size() + beside < static_cast<std::size_t>(most_fields)) return;
+    table_->object(table_->line(), "protocol",
+                   fmt::format("{} observables are more than rows of results can have, {}",
+                               run.observables().size(), most_fields));
   }
 
   void add_rare(const RunText& words, const Sampling& sampling) try {
@@ -351,6 +374,7 @@ class PlanReader {
 
   std::string path_;
   std::filesystem::path folder_;
+  Outside outside_;
   const std::vector<const RunOption*> options_ = looped_options();
   Plan plan_;
   toml::table root_;
@@ -386,12 +410,12 @@ std::string cell_text(const Cell& cell) {
   return text;
 }
 
-Plan read_plan(const std::string& path) {
-  return parse_plan(path, read_text(path, most_plan_bytes));
+Plan read_plan(const std::string& path, Outside outside) {
+  return PlanReader(path, read_text(path, most_plan_bytes), outside).read();
 }
 
 Plan parse_plan(const std::string& path, std::string text) {
-  return PlanReader(path, std::move(text)).read();
+  return PlanReader(path, std::move(text), Outside::allowed).read();
 }
 
 }  // namespace conclave::sweep

@@ -82,6 +82,10 @@ CellRepetitions none_yet(const StoredCell& cell) {
 
 }  // namespace
 
+void check_repetition(const StoredCell& cell, const std::string& row) {
+  rare::repetitions_of_row(rare::subject_of_head(cell.head), row);
+}
+
 std::vector<CellEstimate> estimates_of(const Results& results, const Filter& filter) {
   if (std::ranges::none_of(results.cells(), is_rare)) return {};
   std::map<std::size_t, CellRepetitions> cells;

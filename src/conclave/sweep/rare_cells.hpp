@@ -52,6 +52,9 @@ class RareCell {
 
 inline bool is_rare(const StoredCell& cell) { return cell.words.kind == "rare"; }
 
+// Throws std::runtime_error if the row is no repetition of the cell's estimate.
+void check_repetition(const StoredCell& cell, const std::string& row);
+
 struct CellEstimate {
   std::size_t cell = 0;
   rare::Row row;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 
@@ -15,10 +14,12 @@
 #include "conclave/experiment/run_options.hpp"
 #include "conclave/sweep/detail/schema.hpp"
 #include "conclave/sweep/detail/sqlite.hpp"
+#include "conclave/sweep/rare_cells.hpp"
 
 namespace conclave::sweep {
 
 using detail::check_schema;
+using detail::Corrupt;
 using detail::Database;
 using detail::Statement;
 
@@ -75,14 +76,7 @@ void check_head(const Fields& head, const experiment::RunText& words) {
 
 }  // namespace
 
-struct Results::StoredRow {
-  std::size_t cell = 0;
-  std::uint64_t trial = 0;
-  std::string row{};
-  std::optional<std::uint64_t> checksum{};
-};
-
-Results::Results(const std::string& path) {
+Results::Results(const std::string& path, Reading reading) {
   std::error_code problem;
   const std::filesystem::file_status found = std::filesystem::status(path, problem);
   if (found.type() == std::filesystem::file_type::not_found) {
@@ -95,22 +89,42 @@ Results::Results(const std::string& path) {
   if (!std::filesystem::is_regular_file(found)) {
     throw Error(fmt::format("'{}' is no file of results: it is no plain file", path));
   }
-  database_ = std::make_unique<Database>(path, Database::Access::read);
+  const bool is_salvage = reading == Reading::salvage;
+  database_ = std::make_unique<Database>(
+      path, is_salvage ? Database::Access::salvage : Database::Access::read);
   const bool has_checksums = check_schema(*database_) > 1;
   const std::string checksum = has_checksums ? "checksum" : "NULL";
-  row_columns_ = "cell, trial, row, " + checksum;
+  row_columns_ = fmt::format("cell, trial, row, {}, {}", checksum, version_column(is_salvage));
   const KeptTexts kept = texts();
-  Statement statement(*database_, fmt::format("SELECT id, run, head, request, sampling,"
-                                              " (SELECT count(*) FROM trial WHERE cell = id), {}"
-                                              " FROM cell ORDER BY id",
-                                              checksum));
+  // One statement, since a sweep may be writing.
+  const std::string counts =
+      is_salvage ? "0, 0"
+                 : "(SELECT count(*) FROM trial WHERE cell = id), (SELECT count(*) FROM trial)";
+  std::uint64_t all_rows = 0;
+  Statement statement(*database_,
+                      fmt::format("SELECT id, run, head, request, sampling, {}, {} FROM cell"
+                                  " ORDER BY id",
+                                  checksum, counts));
   while (statement.step()) {
     try {
       cells_.push_back(read_cell(statement, kept));
+      all_rows = statement.number(7);
     } catch (const std::runtime_error& error) {
       refuse(path, fmt::format("cell {}: {}", cells_.size(), error.what()));
     }
   }
+  // Rows of no cell are not seen by those who read cell by cell.
+  if (reading == Reading::whole && all_rows != rows()) {
+    refuse(path, fmt::format("of its {} rows {} belong to its cells", all_rows, rows()));
+  }
+}
+
+// The version that has made a row; null where its number has none.
+std::string Results::version_column(bool is_salvage) const try {
+  if (is_salvage) code_versions();
+  return "(SELECT version FROM code WHERE id = trial.code)";
+} catch (const Corrupt&) {
+  return "'unknown'";
 }
 
 StoredCell Results::read_cell(const Statement& statement, const KeptTexts& kept) const {
@@ -123,20 +137,23 @@ StoredCell Results::read_cell(const Statement& statement, const KeptTexts& kept)
                   .sampling = sampling_of(sampling),
                   .head = head,
                   .fields = fields_of(head),
-                  .rows = statement.number(5)};
+                  .rows = statement.number(6)};
   if (cell.id != cells_.size()) throw std::runtime_error("its number is missing");
   check_words(cell.words, kept);
   check_sampling(cell.sampling);
   check_head(cell.fields, cell.words);
-  if (!statement.is_null(6) && statement.number(6) != checksum_of(head + request + sampling)) {
+  if (!statement.is_null(5) && statement.number(5) != checksum_of(head + request + sampling)) {
     throw std::runtime_error("its checksum does not match: it was altered");
   }
   return cell;
 }
 
 Results::StoredRow Results::read_row(const Statement& statement) const {
-  StoredRow stored{
-      .cell = statement.number(0), .trial = statement.number(1), .row = statement.text(2)};
+  StoredRow stored{.cell = statement.number(0),
+                   .trial = statement.number(1),
+                   .row = statement.text(2),
+                   .version = statement.text(4),
+                   .has_numbers = statement.is_integer(0) && statement.is_integer(1)};
   if (!statement.is_null(3)) stored.checksum = statement.number(3);
   return stored;
 }
@@ -144,7 +161,9 @@ Results::StoredRow Results::read_row(const Statement& statement) const {
 // Empty where the row is as it was written.
 std::string Results::damage_of(const StoredRow& stored) const {
   const std::string place = fmt::format("cell {}, trial {}", stored.cell, stored.trial);
+  if (!stored.has_numbers) return fmt::format("{}: its numbers are none", place);
   if (stored.cell >= cells_.size()) return fmt::format("{}: there is no such cell", place);
+  if (stored.version.empty()) return fmt::format("{}: no program has made it", place);
   const StoredCell& cell = cells_[stored.cell];
   if (stored.trial >= cell.sampling.trials) return fmt::format("{}: too many trials", place);
   if (stored.checksum && *stored.checksum != checksum_of(stored.row)) {
@@ -157,6 +176,19 @@ std::string Results::damage_of(const StoredRow& stored) const {
       std::ranges::any_of(stored.row, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   if (!stored.row.starts_with(beginning) || has_controls) {
     return fmt::format("{}: '{}' is no row of this trial", place, excerpt(stored.row));
+  }
+  return {};
+}
+
+std::string Results::deep_damage_of(const StoredRow& stored) const {
+  std::string damage = damage_of(stored);
+  if (!damage.empty()) return damage;
+  const StoredCell& cell = cells_[stored.cell];
+  try {
+    fields_of(stored.row);
+    if (is_rare(cell)) check_repetition(cell, stored.row);
+  } catch (const std::runtime_error& error) {
+    return fmt::format("cell {}, trial {}: {}", stored.cell, stored.trial, error.what());
   }
   return {};
 }
@@ -203,7 +235,7 @@ void Results::for_each_row(std::size_t cell, const TakeRow& take) const {
                                               " ORDER BY trial LIMIT ?3",
                                               row_columns_));
   std::vector<StoredRow> rows;
-  std::uint64_t begin = 0;
+  std::uint64_t begin = std::uint64_t{1} << 63;  // for SQLite, of all integers the least
   do {
     rows.clear();
     statement.bind(1, cell).bind(2, begin).bind(3, most_at_once);
@@ -260,29 +292,33 @@ std::uint64_t Results::not_converged() const {
   return statement.number(0);
 }
 
-void Results::for_each(const std::function<void(const CodedRow&)>& take) const {
-  Statement statement(*database_, fmt::format("SELECT {}, version FROM trial JOIN code ON id = code"
-                                              " ORDER BY cell, trial",
-                                              row_columns_));
+void Results::for_each(const TakeCodedRow& take) const {
+  Statement statement(*database_,
+                      fmt::format("SELECT {} FROM trial ORDER BY cell, trial", row_columns_));
   while (statement.step()) {
     StoredRow stored = read_row(statement);
-    demand_whole(stored);
-    take({stored.cell, stored.trial, statement.text(4), std::move(stored.row)});
+    const std::string damage = deep_damage_of(stored);
+    if (!damage.empty()) refuse(path(), damage);
+    take({stored.cell, stored.trial, std::move(stored.version), std::move(stored.row)});
   }
 }
 
 Results::Check Results::check() const {
   Check result;
-  const std::string pages = database_->text("PRAGMA integrity_check(1)");
-  if (pages != "ok") result.damage.push_back(pages);
-  Statement statement(*database_,
-                      fmt::format("SELECT {} FROM trial ORDER BY cell, trial", row_columns_));
-  while (statement.step()) {
-    const StoredRow stored = read_row(statement);
-    ++result.rows;
-    if (!stored.checksum) ++result.without_checksum;
-    std::string damage = damage_of(stored);
-    if (!damage.empty()) result.damage.push_back(std::move(damage));
+  try {
+    const std::string pages = database_->text("PRAGMA integrity_check(1)");
+    if (pages != "ok") result.damage.push_back(pages);
+    Statement statement(*database_,
+                        fmt::format("SELECT {} FROM trial ORDER BY cell, trial", row_columns_));
+    while (statement.step()) {
+      const StoredRow stored = read_row(statement);
+      ++result.rows;
+      if (!stored.checksum) ++result.without_checksum;
+      std::string damage = deep_damage_of(stored);
+      if (!damage.empty()) result.damage.push_back(std::move(damage));
+    }
+  } catch (const Corrupt& error) {
+    result.damage.emplace_back(error.what());
   }
   return result;
 }

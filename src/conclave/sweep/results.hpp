@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +39,15 @@ struct StoredCell {
 // A file may be read while a sweep is writing it. An object is used by one thread at a time.
 class Results {
  public:
+  enum class Reading : std::uint8_t {
+    whole,
+    check,    // rows of no cell are left to check()
+    salvage,  // rows are not counted, and may lie on damaged pages: see salvage()
+  };
+
   // Throws Error if it is no file of results, damaged, or of another schema. Time and memory grow
   // with the number of cells; rows are read on demand.
-  explicit Results(const std::string& path);
+  explicit Results(const std::string& path, Reading reading = Reading::whole);
   Results(Results&&) noexcept;
   Results& operator=(Results&&) noexcept;
   ~Results();
@@ -73,8 +80,12 @@ class Results {
     std::string code;  // the version that made it
     std::string row;
   };
+  using TakeCodedRow = std::function<void(const CodedRow&)>;
   // All rows, each with the version that made it.
-  void for_each(const std::function<void(const CodedRow&)>& take) const;
+  void for_each(const TakeCodedRow& take) const;
+  // The same for the rows that are whole. Returns a sentence for each of the others, and one for
+  // each cell of which pages cannot be read.
+  std::vector<std::string> salvage(const TakeCodedRow& take) const;
 
   // All rows and all pages of the file are looked at; damage is collected instead of thrown.
   struct Check {
@@ -85,9 +96,20 @@ class Results {
   Check check() const;
 
  private:
-  struct StoredRow;
+  struct StoredRow {
+    std::size_t cell = 0;
+    std::uint64_t trial = 0;
+    std::string row{};
+    std::optional<std::uint64_t> checksum{};
+    std::string version{};    // of the program that has made it
+    bool has_numbers = true;  // cell and trial are integers
+  };
+  std::string version_column(bool is_salvage) const;
   StoredRow read_row(const detail::Statement& statement) const;
+  class Salvage;
   std::string damage_of(const StoredRow& stored) const;
+  // The same, with what only those find who read the fields of the row.
+  std::string deep_damage_of(const StoredRow& stored) const;
   void demand_whole(const StoredRow& stored) const;
   StoredCell read_cell(const detail::Statement& statement, const KeptTexts& kept) const;
 

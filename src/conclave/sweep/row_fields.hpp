@@ -1,6 +1,7 @@
 // Rows of results as fields by name, and the words of runs as JSON.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,11 @@ namespace conclave::sweep {
 // a name: params.N, observables.frozen, faults.0.agents. Numbers keep every digit; null is empty.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// Throws std::runtime_error if the text is no JSON object, or nests deeper than 64 levels.
+// A row has so many at most, observables included: time and memory grow with their number.
+inline constexpr std::ptrdiff_t most_fields = 100'000;
+
+// Throws std::runtime_error if the text is no JSON object, nests deeper than 64 levels, or may have
+// more fields than that.
 Fields fields_of(std::string_view json);
 
 // The value of a field, or nothing.

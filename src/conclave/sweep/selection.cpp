@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -40,23 +42,54 @@ std::vector<std::string> columns_of(const Results& results, const Filter& filter
   return columns;
 }
 
-std::string csv_line(const PlacedRow& row, const std::vector<std::string>& columns) {
-  std::string line = fmt::format("{},{}", row.row, row.cell);
-  for (const std::string& name : columns) {
-    line += ',' + csv_field(printable(field(row.fields, name).value_or("")));
+// A row as a line, with a value in each column that it has a field for.
+class CsvLines {
+ public:
+  CsvLines(const std::vector<std::string>& columns, Formulas formulas)
+      : values_(columns.size()), formulas_(formulas) {
+    for (std::size_t i = 0; i < columns.size(); ++i) places_.emplace(columns[i], i);
   }
-  return line + '\n';
-}
+
+  std::string head(const std::vector<std::string>& columns) const {
+    std::string line = "row,cell";
+    for (const std::string& name : columns) line += ',' + entry(name);
+    return line + '\n';
+  }
+
+  std::string line(const PlacedRow& row) {
+    std::ranges::fill(values_, nullptr);
+    for (const auto& [name, value] : row.fields) {
+      const std::string*& place = values_[places_.at(name)];
+      if (place == nullptr) place = &value;
+    }
+    std::string line = fmt::format("{},{}", row.row, row.cell);
+    for (const std::string* const value : values_) {
+      line += ',';
+      if (value != nullptr) line += entry(*value);
+    }
+    return line + '\n';
+  }
+
+ private:
+  std::string entry(const std::string& text) const { return csv_field(printable(text), formulas_); }
+
+  std::unordered_map<std::string, std::size_t> places_;
+  std::vector<const std::string*> values_;
+  Formulas formulas_;
+};
 
 // The names that conditions may use: of the fields that the first row of each cell has.
 std::vector<std::string> names_in(const Results& results) {
-  std::vector<std::string> names{"row", "cell"};
+  std::vector<std::string> names;
+  std::unordered_set<std::string> seen;
+  const auto add = [&](const std::string& name) {
+    if (seen.insert(name).second) names.push_back(name);
+  };
+  for (const char* const own : {"row", "cell"}) add(own);
   for (const StoredCell& cell : results.cells()) {
     const std::string first = results.first_row(cell.id);
-    for (const auto& [name, value] :
-         first.empty() ? cell.fields : results.fields_of_row(cell.id, 0, first)) {
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
+    const Fields fields = first.empty() ? cell.fields : results.fields_of_row(cell.id, 0, first);
+    for (const auto& [name, value] : fields) add(name);
   }
   return names;
 }
@@ -202,12 +235,11 @@ void for_each_row(const Results& results, const Filter& filter, const TakePlaced
 }
 
 void write_csv(const Results& results, const Filter& filter,
-               const std::function<void(std::string_view)>& write) {
+               const std::function<void(std::string_view)>& write, Formulas formulas) {
   const std::vector<std::string> columns = columns_of(results, filter);
-  std::string header = "row,cell";
-  for (const std::string& name : columns) header += ',' + csv_field(printable(name));
-  write(header + '\n');
-  for_each_row(results, filter, [&](const PlacedRow& row) { write(csv_line(row, columns)); });
+  CsvLines lines(columns, formulas);
+  write(lines.head(columns));
+  for_each_row(results, filter, [&](const PlacedRow& row) { write(lines.line(row)); });
 }
 
 RowMeasure::RowMeasure(const std::string& text, const Results& results) try {

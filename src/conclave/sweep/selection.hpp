@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conclave/base/csv.hpp"
 #include "conclave/sweep/results.hpp"
 #include "conclave/sweep/row_fields.hpp"
 
@@ -63,7 +64,8 @@ void for_each_row(const Results& results, const Filter& filter, const TakePlaced
 // The header and one line per row, with the same columns for all: row, cell, then every field that
 // any row has. Control characters become visible. Reads all rows twice.
 void write_csv(const Results& results, const Filter& filter,
-               const std::function<void(std::string_view)>& write);
+               const std::function<void(std::string_view)>& write,
+               Formulas formulas = Formulas::kept);
 
 // The subject of a table of results: a field of the rows, or an expression in their numbers such as
 // (ranked_at - awake_at) / n.

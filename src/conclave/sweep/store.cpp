@@ -22,6 +22,7 @@ namespace {
 using detail::Busy;
 using detail::check_schema;
 using detail::create_schema;
+using detail::damage_sentence;
 using detail::Database;
 using detail::FileLock;
 using detail::Statement;
@@ -183,9 +184,7 @@ Store::Store(const std::string& path, const Plan& plan, const Origin& origin)
     std::string damage = database_->text("PRAGMA quick_check(1)");
     std::ranges::replace(damage, '\n', ' ');
     if (damage != "ok") {
-      throw Error(fmt::format("'{}' is damaged ({}); it was left as it is: take a copy, or save "
-                              "what can be read with sqlite3's .recover",
-                              path, damage));
+      throw Error(damage_sentence(path, damage));
     }
     const Results stored(path);
     const std::string change = difference(stored, plan);
@@ -240,26 +239,42 @@ void Store::give_up() try {
 } catch (const std::exception&) {  // it is the failure before this one that is told
 }
 
-void Store::merge(const std::vector<Results>& parts) {
+void Store::take_over(const std::function<void(const Results::TakeCodedRow&)>& give) {
   Transaction transaction(*database_);
   Statement insert(*database_, fmt::format("{} ON CONFLICT DO NOTHING", insert_row));
   Statement find(*database_, "SELECT row FROM trial WHERE cell = ?1 AND trial = ?2");
-  for (const Results& part : parts) {
-    part.for_each([&](const Results::CodedRow& each) {
-      insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_id(*database_, each.code));
-      insert.bind(4, each.row).bind(5, checksum_of(each.row)).step();
-      insert.reset();
-      find.bind(1, each.cell).bind(2, each.trial).step();
-      const bool is_same = find.text(0) == each.row;
-      find.reset();
-      if (is_same) return;
-      throw Error(fmt::format("two rows of cell {}, trial {} differ: were they made by different "
-                              "versions of conclave?",
-                              each.cell, each.trial));
-    });
-  }
+  const auto take = [&](const Results::CodedRow& each) {
+    insert.bind(1, each.cell).bind(2, each.trial).bind(3, code_id(*database_, each.code));
+    insert.bind(4, each.row).bind(5, checksum_of(each.row)).step();
+    insert.reset();
+    find.bind(1, each.cell).bind(2, each.trial).step();
+    const bool is_same = find.text(0) == each.row;
+    find.reset();
+    if (is_same) return;
+    throw Error(fmt::format("two rows of cell {}, trial {} differ: were they made by different "
+                            "versions of conclave?",
+                            each.cell, each.trial));
+  };
+  give(take);
   transaction.commit();
 }
+
+void Store::merge(const std::vector<Results>& parts) {
+  take_over([&](const Results::TakeCodedRow& take) {
+    for (const Results& part : parts) part.for_each(take);
+  });
+}
+
+namespace {
+
+Merged merged_in(const std::string& path) {
+  const Results all(path);
+  Merged merged{.rows = all.rows()};
+  for (const CellProgress& cell : progress_of(all)) merged.missing += cell.missing;
+  return merged;
+}
+
+}  // namespace
 
 Merged merge(const std::vector<std::string>& inputs, const std::string& output) {
   std::vector<Results> parts;
@@ -282,10 +297,39 @@ Merged merge(const std::vector<std::string>& inputs, const std::string& output) 
                 {.code = parts.front().code_versions().front(), .mixes_versions = true});
     store.merge(parts);
   }
-  const Results all(output);
-  Merged merged{.rows = all.rows()};
-  for (const CellProgress& cell : progress_of(all)) merged.missing += cell.missing;
-  return merged;
+  return merged_in(output);
+}
+
+namespace {
+
+// The first version that has written the file; `other` where its table of them is damaged.
+std::string version_in(const Results& results, const std::string& other) try {
+  const std::vector<std::string> versions = results.code_versions();
+  return versions.empty() ? other : versions.front();
+} catch (const detail::Corrupt&) {
+  return other;
+}
+
+}  // namespace
+
+Salvaged salvage(const std::string& input, const std::string& output, const std::string& code) {
+  std::error_code problem;
+  if (std::filesystem::symlink_status(output, problem).type() !=
+      std::filesystem::file_type::not_found) {
+    throw Error(fmt::format("'{}' is there already: name a new file for the rows", output));
+  }
+  const Results part(input, Results::Reading::salvage);
+  const std::string shard = part.meta("shard");
+  Salvaged result;
+  {
+    Store store(output, stored_plan(part),
+                {.code = version_in(part, code),
+                 .shard = shard.empty() ? Shard{} : parse_shard(shard),
+                 .mixes_versions = true});
+    store.take_over([&](const Results::TakeCodedRow& take) { result.lost = part.salvage(take); });
+  }
+  result.saved = merged_in(output);
+  return result;
 }
 
 }  // namespace conclave::sweep

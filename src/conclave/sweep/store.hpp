@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ class Store {
 
   // Takes over all rows of others, or none: throws Error if two rows of one trial differ.
   void merge(const std::vector<Results>& parts);
+  // The same for the rows that `give` passes on.
+  void take_over(const std::function<void(const Results::TakeCodedRow&)>& give);
 
  private:
   struct Waiting {
@@ -76,5 +79,15 @@ struct Merged {
 // Makes `output`, or adds to it. Throws Error if the files are not of one plan and one version, or
 // contradict each other; then nothing was changed.
 Merged merge(const std::vector<std::string>& inputs, const std::string& output);
+
+struct Salvaged {
+  Merged saved{};
+  std::vector<std::string> lost{};  // a sentence for each row or range of pages that is damaged
+};
+
+// Makes `output` of all rows of a damaged file that are whole; a sweep of its plan runs the others.
+// Throws Error if `output` is there, or if the plan in the file is damaged. `code` is the version
+// of this program, for a file that has lost those that have written it.
+Salvaged salvage(const std::string& input, const std::string& output, const std::string& code);
 
 }  // namespace conclave::sweep

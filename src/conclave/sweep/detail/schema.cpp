@@ -1,10 +1,14 @@
 #include "conclave/sweep/detail/schema.hpp"
 
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "conclave/base/error.hpp"
+#include "conclave/base/printable.hpp"
 
 namespace conclave::sweep::detail {
 namespace {
@@ -71,21 +75,44 @@ std::string normalized(std::string_view sql) {
   return place == std::string::npos ? result : result.erase(place, column.size());
 }
 
-// A view in the place of a table, or an expression in one, could compute for ever. So every table
-// must be the one that we make.
-void check_tables(const Database& database) {
+// Each of our statements in this form, by what it makes: "table cell", "view result".
+std::map<std::string, std::string> our_statements() {
+  std::map<std::string, std::string> statements;
   std::string_view rest = tables;
   for (std::size_t end = rest.find(';'); end != std::string_view::npos; end = rest.find(';')) {
-    const std::string wanted = normalized(rest.substr(0, end));
+    std::string_view statement = rest.substr(rest.find('C'), end - rest.find('C'));
     rest.remove_prefix(end + 1);
-    constexpr std::string_view create = "CREATETABLE";
-    if (!wanted.starts_with(create)) continue;
-    const std::string name = wanted.substr(create.size(), wanted.find('(') - create.size());
-    Statement found(database, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1");
-    if (found.bind(1, name).step() && normalized(found.text(0)) == wanted) continue;
-    throw Error(fmt::format("'{}' is damaged: its table '{}' is none of a file of results",
-                            database.path(), name));
+    std::string wanted = normalized(statement);
+    statement.remove_prefix(std::string_view("CREATE ").size());
+    const std::size_t kind = statement.find(' ');
+    const std::string_view name = statement.substr(kind + 1);
+    statements[fmt::format("{} {}", statement.starts_with("TABLE") ? "table" : "view",
+                           name.substr(0, name.find(' ')))] = std::move(wanted);
   }
+  return statements;
+}
+
+// A view in the place of a table, an expression in a table or an index, and a trigger could compute
+// for ever or take all memory. So a file holds our tables and our view, word for word, and nothing
+// else; SQLite's own index of `code` has no words.
+void check_schema_words(const Database& database) {
+  std::map<std::string, std::string> missing = our_statements();
+  Statement found(database, "SELECT type, name, sql FROM sqlite_schema"
+                            " ORDER BY type <> 'table', name = 'result'");
+  while (found.step()) {
+    if (found.is_null(2) && found.text(1) == "sqlite_autoindex_code_1") continue;
+    const auto wanted = missing.find(fmt::format("{} {}", found.text(0), found.text(1)));
+    if (wanted != missing.end() && normalized(found.text(2)) == wanted->second) {
+      missing.erase(wanted);
+      continue;
+    }
+    throw Error(fmt::format("'{}' is damaged: its {} '{}' is none of a file of results",
+                            database.path(), excerpt(found.text(0)), excerpt(found.text(1))));
+  }
+  missing.erase("view result");  // for people alone
+  if (missing.empty()) return;
+  throw Error(
+      fmt::format("'{}' is damaged: its {} is missing", database.path(), missing.begin()->first));
 }
 
 }  // namespace
@@ -107,7 +134,7 @@ int check_schema(const Database& database) {
                     "the conclave that wrote it, or choose another file; it was left as it is",
                     path, found, version));
   }
-  check_tables(database);
+  check_schema_words(database);
   return found == "1" ? 1 : version;
 }
 

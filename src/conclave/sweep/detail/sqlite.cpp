@@ -42,15 +42,26 @@ void set_limits(sqlite3* database) {
 
 // The triggers of a file do not run, and it cannot be used to change SQLite's own tables. The
 // schema must stay trusted: ours calls json_extract, which SQLite 3.40 does not count among
-// harmless functions. check_schema makes up for it: every table must be ours, word for word.
-void set_defences(sqlite3* database) {
+// harmless functions. check_schema makes up for it: everything in a file must be ours, word for
+// word.
+//
+// SQLite reads a file that has lost its end if its own tables may be changed, which nobody does.
+void set_defences(sqlite3* database, bool is_salvage) {
   for (const auto& [option, value] :
-       {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, std::pair{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}}) {
+       {std::pair{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+        std::pair{SQLITE_DBCONFIG_DEFENSIVE, is_salvage ? 0 : 1},
+        std::pair{SQLITE_DBCONFIG_WRITABLE_SCHEMA, is_salvage ? 1 : 0}}) {
     sqlite3_db_config(database, option, value, nullptr);
   }
 }
 
 }  // namespace
+
+std::string damage_sentence(const std::string& path, std::string_view reason) {
+  return fmt::format("'{}' is damaged ({}); it was left as it is: conclave results FILE --salvage "
+                     "NEW saves the rows that are whole",
+                     path, reason);
+}
 
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -66,12 +77,13 @@ Database::Database(const std::string& path, Access access)
   int code = open(access == Access::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                            : SQLITE_OPEN_READWRITE);
   // A file without permission to write can still be read.
-  if (access == Access::read && code != SQLITE_OK) code = open(SQLITE_OPEN_READONLY);
+  const bool only_reads = access == Access::read || access == Access::salvage;
+  if (only_reads && code != SQLITE_OK) code = open(SQLITE_OPEN_READONLY);
   if (code != SQLITE_OK) fail(code);
   set_patience(usual_patience);
   sqlite3_extended_result_codes(handle_.get(), 1);
   set_limits(handle_.get());
-  set_defences(handle_.get());
+  set_defences(handle_.get(), access == Access::salvage);
   sqlite3_progress_handler(handle_.get(), instructions_between, count_and_judge, work_.get());
 }
 
@@ -96,9 +108,7 @@ void Database::fail(int code) const {
     case SQLITE_NOTADB:
       throw Error(fmt::format("'{}' is no file of results", path_));
     case SQLITE_CORRUPT:
-      throw Error(fmt::format("'{}' is damaged ({}); it was left as it is: take a copy, or save "
-                              "what can be read with sqlite3's .recover",
-                              path_, reason));
+      throw Corrupt(damage_sentence(path_, reason));
     case SQLITE_INTERRUPT:
       throw Error(fmt::format("'{}' takes far longer to read than a file of results does", path_));
     case SQLITE_CANTOPEN:
@@ -143,6 +153,7 @@ Statement& Statement::bind(int index, std::uint64_t number) {
 bool Statement::step() {
   database_->restart_work();
   const int code = sqlite3_step(handle_.get());
+  is_done_ = code == SQLITE_DONE;
   if (code != SQLITE_ROW && code != SQLITE_DONE) database_->fail(code);
   return code == SQLITE_ROW;
 }
@@ -158,6 +169,10 @@ std::string Statement::text(int column) const {
 
 bool Statement::is_null(int column) const {
   return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
+}
+
+bool Statement::is_integer(int column) const {
+  return sqlite3_column_type(handle_.get(), column) == SQLITE_INTEGER;
 }
 
 std::uint64_t Statement::number(int column) const {

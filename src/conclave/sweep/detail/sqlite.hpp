@@ -22,12 +22,21 @@ class Busy : public Error {
   using Error::Error;
 };
 
+// Pages of the file are not what SQLite has written.
+class Corrupt : public Error {
+ public:
+  using Error::Error;
+};
+
+std::string damage_sentence(const std::string& path, std::string_view reason);
+
 class Database {
  public:
   enum class Access : std::uint8_t {
-    create,  // reads and writes; made if missing
-    write,   // reads and writes what is there
-    read,    // changes nothing but what an interrupted writer has left half done
+    create,   // reads and writes; made if missing
+    write,    // reads and writes what is there
+    read,     // changes nothing but what an interrupted writer has left half done
+    salvage,  // the same, and a file that has lost its end is read as far as it goes
   };
 
   // Throws Error if the file cannot be opened so.
@@ -63,14 +72,16 @@ class Statement {
 
   // Parameters are numbered from 1.
   Statement& bind(int index, std::string_view text);
-  Statement& bind(int index, std::uint64_t number);
-  bool step();   // whether there is a row
-  void reset();  // to be run again
+  Statement& bind(int index, std::uint64_t number);  // beyond 2^63: modulo 2^64, as number() reads
+  bool step();                                       // whether there is a row
+  bool is_done() const { return is_done_; }          // the last step has found no more
+  void reset();                                      // to be run again
 
   // Columns of the present row, numbered from 0.
   std::string text(int column) const;
   std::uint64_t number(int column) const;
   bool is_null(int column) const;
+  bool is_integer(int column) const;
 
  private:
   struct Finalize {
@@ -78,6 +89,7 @@ class Statement {
   };
   const Database* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  bool is_done_ = false;
 };
 
 // Rolls back everything since its beginning unless it was committed.
