@@ -158,12 +158,13 @@ def sweep(plan: Mapping[str, Any] | str | os.PathLike[str],
         output = _default_output(plan, shard)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.toml" if isinstance(plan, Mapping) else Path(plan)
-        options["allow_outside"] = allow_outside or isinstance(plan, Mapping)
+        allow_outside = allow_outside or isinstance(plan, Mapping)
+        options["allow_outside"] = allow_outside
         try:
             if isinstance(plan, Mapping):
                 _Plan(plan, Path(folder))
             if dry_run:
-                return _core.sweep_estimate(str(path), shard, options["allow_outside"])
+                return _core.sweep_estimate(str(path), shard, allow_outside)
             _carry_out(path, str(output), options, quiet)
         except _core.Error as error:
             sentence = re.sub(rf"^{re.escape(folder)}/plan.toml:(\d+:)? ", "", str(error))

@@ -217,7 +217,7 @@ class Failures(unittest.TestCase):
                 (["pll", "--n", "100000"], "configurations can be reached"),
                 (["pll", "--n", "20"], "configurations can be reached"),
                 (["pll", "--n", "4"], "4 GiB are allowed"),
-                (["pll", "--n", "5"], "configurations can be reached from the start"),
+                (["pll", "--n", "5"], "configurations can be reached"),
                 (["prl", "--n", "4", "--memory", "1e8"], "1.64e+07 configurations"),
                 (["prl", "--n", "3", "--target", "CNI"], "did you mean 'C_NI'?"),
                 (["prl", "--n", "3", "--graph", "complete"], "made for the directed ring"),
