@@ -40,7 +40,8 @@ class Jump {
 
   // A lane by itself, which has the words s0 ... s3.
   constexpr void advance(auto& lane) const {
-    const Words after = sum({lane.s0, lane.s1, lane.s2, lane.s3});
+    const Words before{{lane.s0, lane.s1, lane.s2, lane.s3}};
+    const Words after = sum(before);
     lane.s0 = after.words[0];
     lane.s1 = after.words[1];
     lane.s2 = after.words[2];
@@ -49,7 +50,8 @@ class Jump {
   // All lanes of a stream; some microseconds.
   constexpr void advance(Lanes::State& state) const {
     for (std::size_t lane = 0; lane < Lanes::count; ++lane) {
-      const Words after = sum({state[0][lane], state[1][lane], state[2][lane], state[3][lane]});
+      const Words before{{state[0][lane], state[1][lane], state[2][lane], state[3][lane]}};
+      const Words after = sum(before);
       for (std::size_t i = 0; i < 4; ++i) state[i][lane] = after.words[i];
     }
   }
