@@ -193,8 +193,9 @@ class PplOver : public detail::PplPacking<PplOver<Values>> {
       return "n = " + std::to_string(n) + " is too large for ppl, which knows sizes up to 2^40";
     }
     const Constants constants(parameters, n);
-    for (const auto& [name, value] :
-         {std::pair{"t_max", constants.t_max}, std::pair{"t_emit", constants.t_emit}}) {
+    const std::pair<const char*, std::uint64_t> timers[]{{"t_max", constants.t_max},
+                                                         {"t_emit", constants.t_emit}};
+    for (const auto& [name, value] : timers) {
       if (value <= most_timer) continue;
       return std::string(name) + " = 12 c t_virus ceil(ln N) = " + std::to_string(value) +
              " is too large: at most " + std::to_string(most_timer) + " is allowed";
