@@ -154,7 +154,7 @@ class Preparer {
                   .arranged = stretch_.list,
                   .contested = stretch_.scratch,
                   .waiting = stretch_.scratch + size.list(),
-                  .also_waiting = stretch_.scratch + 2 * size.list(),
+                  .also_waiting = stretch_.scratch + std::size_t{2} * size.list(),
                   .ends = stretch_.ends,
                   .layers = stretch_.layers})
         .arrange();

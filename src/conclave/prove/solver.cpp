@@ -40,7 +40,7 @@ z3::expr Engine::parse(const std::string& formula, const std::vector<std::string
 
 z3::expr Solver::named(const z3::expr& formula) {
   z3::context& context = engine_->context();
-  const z3::expr name(context, Z3_mk_fresh_const(context, "a", context.bool_sort()));
+  z3::expr name(context, Z3_mk_fresh_const(context, "a", context.bool_sort()));
   solver_.add(implies(name, formula));
   return name;
 }

@@ -45,7 +45,7 @@ class Condition {
     const std::size_t p = transition.pre[0], q = transition.pre[1];
     if (speed == Speed::n2_log_n) return many_[p] || many_[q];
     if (speed == Speed::n2) return many_[p] && many_[q];
-    const z3::expr no = invariants_.context().bool_val(false);
+    z3::expr no = invariants_.context().bool_val(false);
     const z3::expr a = invariants_.context().int_val(enough_factor_);
     const auto spreads = [&](std::size_t x, std::size_t y) {
       if (weights_[x] != 1) return no;

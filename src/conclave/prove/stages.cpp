@@ -58,7 +58,8 @@ class StageSearch {
  private:
   // Proves the claim from a stage with these facts on, if it can. `dead` is what the facts newly
   // imply of the stage.
-  bool solve(std::optional<std::size_t> parent, Setting setting, std::vector<std::size_t> dead) {
+  bool solve(std::optional<std::size_t> parent, const Setting& setting,
+             std::vector<std::size_t> dead) {
     if (stages_.size() >= most_stages) return false;
     const std::size_t id = stages_.size();
     stages_.push_back({.parent = parent, .dead = std::move(dead)});

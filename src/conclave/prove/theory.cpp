@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "conclave/base/error.hpp"
 
 namespace conclave::prove {
@@ -55,8 +57,7 @@ Theory parse_theory(std::string_view text) {
   std::string limits;
   for (const auto& [field, range] : theory.ranges) {
     const std::string name = domain->second.agents.at(0) + '.' + field;
-    limits += "(<= " + std::to_string(range.first) + ' ' + name + ") (<= " + name + ' ' +
-              std::to_string(range.second) + ") ";
+    limits += fmt::format("(<= {} {}) (<= {} {}) ", range.first, name, name, range.second);
   }
   domain->second.body =
       parse_expressions("(and " + limits + domain->second.body.text() + ")").front();

@@ -226,7 +226,7 @@ void Prepared::settle() {
     remove(i);
     if (!has_function(number) && !way.ln_floor) unbounded = error;
   }
-  if (unbounded) throw *unbounded;
+  if (unbounded) throw Error(*unbounded);
 }
 
 void Prepared::remove(std::size_t function) {

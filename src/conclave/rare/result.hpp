@@ -54,7 +54,7 @@ class Row {
   bool by_attempt() const { return subject_.by_attempt(); }
   // The way alone: a time without an upper end where there is only a bound.
   Time time_of(const WayResult& way) const;
-  void add_way(Json& ways, const WayResult& way) const;
+  void add_way(Json& ways, const WayResult& each) const;
   std::string function_line(std::size_t function) const;
   std::string ending() const;  // of the table
   std::string csv_line(std::string_view way, std::string_view function, const Time& time,

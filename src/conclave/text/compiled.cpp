@@ -176,7 +176,7 @@ void Compiled::check_parameter_names(const std::vector<Given>& given) const {
   for (const ParameterText& each : text_->document().parameters) names.push_back(each.name.text);
   const bool has_hold = std::ranges::find(names, std::string_view(hold_parameter)) != names.end();
   const bool is_asked = std::ranges::find(given, hold_parameter, &Given::name) != given.end();
-  if (!text_->document().is_network && !has_hold && is_asked) names.push_back(hold_parameter);
+  if (!text_->document().is_network && !has_hold && is_asked) names.emplace_back(hold_parameter);
   std::set<std::string_view> seen;
   for (const Given& each : given) {
     if (names.empty()) {

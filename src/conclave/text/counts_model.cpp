@@ -307,7 +307,7 @@ class Translation {
 
   Sum of_one(const Node& node, const Sum& a) const {
     using enum Operator;
-    const Sum negative = scaled(a, -1);
+    Sum negative = scaled(a, -1);
     Sum shifted = a;
     shifted.constant = shifted.constant + Number::fraction(1, 2);
     switch (node.operation) {
