@@ -120,7 +120,7 @@ class StageSearch {
     }
     for (const std::size_t t : dead) setting.live[t] = false;
     stages_[parent].children.push_back(stages_.size());
-    return solve(parent, std::move(setting), std::move(dead));
+    return solve(parent, setting, std::move(dead));
   }
 
   // By the sum of all rankings found; or by one of them alone, where that gives a class of time and
