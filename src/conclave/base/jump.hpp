@@ -11,7 +11,8 @@
 
 namespace conclave {
 
-// So many steps of a lane. Its functions are constexpr, so that devices have them, too.
+// A number of steps of a lane, in 8 KiB. Its functions are constexpr, so that devices have them,
+// too.
 class Jump {
  public:
   // No step.
@@ -62,7 +63,8 @@ class Jump {
     std::uint64_t words[4];
   };
 
-  // That of xoshiro256++ (Blackman and Vigna 2021), but for its output.
+  // The step of xoshiro256++ (Blackman and Vigna 2021) without its output; gpu/lane_stream.hpp and
+  // base/lanes.cpp have it with the output, and tests compare them.
   static constexpr Jump one_step() {
     Jump jump;
     for (Words& image : jump.images_) {

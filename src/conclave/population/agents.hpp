@@ -7,7 +7,9 @@
 // (performance.md). by_name looks transitions up where few states are occupied at a time (pll,
 // pll-sym, protocol files of many states); briefly counts in words of 32 bits while little else
 // happens (ppl, timers); detail::meet_calmly notifies the tally of sums instead of single changes
-// (protocol files). The file is long because each of them hands the agents over to the others.
+// (protocol files). A team of threads, if there is one, carries out whole stretches of the schedule
+// beside them (detail::LayeredAgents). The file is long because each hands the agents over to the
+// others.
 #pragma once
 
 #include <algorithm>
@@ -298,8 +300,8 @@ class Agents : public detail::TallyHost<P> {
     }
   }
 
-  // Carries out some chunks of the budget by the team; returns how many interactions, 0 where that
-  // is left to this thread.
+  // Carries out some rounds of the budget by the team; returns how many interactions: 0 where they
+  // are left to this thread.
   Interactions in_layers(Interactions budget) requires has_layers {
     constexpr std::uint64_t rounds_per_chunk = 16;
     const std::uint64_t round = layered_->interactions_per_round();
@@ -316,8 +318,8 @@ class Agents : public detail::TallyHost<P> {
     return now_ - before;
   }
 
-  // The interactions that the pipeline has drawn. More lie behind them to be prefetched, which mean
-  // nothing.
+  // Carries out the interactions that the pipeline has already drawn. The zeros behind them are
+  // only prefetched.
   void finish_drawn() {
     const std::span<const std::uint64_t> drawn = pairs_.drawn();
     std::vector<std::uint64_t> meetings(drawn.size() + Pipeline::lookahead);

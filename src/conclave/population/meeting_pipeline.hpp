@@ -85,12 +85,12 @@ class MeetingPipeline {
 
   // The meetings that have been drawn and not taken out; behind them the stream goes on.
   std::span<const std::uint64_t> drawn() const { return {&meetings_[next_], end_ - next_}; }
-  // The stream behind those, for who draws from it in its place. There must be none.
+  // The stream behind those, of which none may be left: for a caller that draws from it instead.
   Lanes::State& stream() {
     CONCLAVE_CHECK(next_ == end_);
     return lanes_.state();
   }
-  // Goes on so many meetings further.
+  // Skips the next meetings, as if they had taken place; O(meetings).
   void skip(std::uint64_t meetings) {
     while (meetings > 0) {
       const std::uint64_t some = std::min<std::uint64_t>(meetings, upcoming().size());
