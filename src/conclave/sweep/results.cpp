@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <system_error>
 
@@ -72,6 +73,30 @@ void check_head(const Fields& head, const experiment::RunText& words) {
   if (field(head, "n") != words.n || !field(head, "protocol")) {
     throw std::runtime_error("its rows and its words are not of one run");
   }
+}
+
+// A row is the head of its cell, continued with the number of its trial.
+bool begins_as_row(std::string_view row, const StoredCell& cell, std::uint64_t trial) {
+  const std::string_view head = std::string_view(cell.head).substr(0, cell.head.size() - 1);
+  if (!row.starts_with(head)) return false;
+  return row.substr(head.size()).starts_with(fmt::format(",\"trial\":{},", trial));
+}
+
+// Without an early end, so that the compiler takes many characters at once.
+bool has_controls(std::string_view row) {
+  bool found = false;
+  for (const char c : row) found |= static_cast<unsigned char>(c) < 0x20;
+  return found;
+}
+
+// The fields of a row that begins with the head of its cell, whose fields are known.
+Fields fields_of_whole(const std::string& row, const StoredCell& cell) {
+  check_field_count(row);
+  Fields fields = cell.fields;
+  std::string rest = row.substr(cell.head.size() - 1);
+  rest.front() = '{';
+  std::ranges::move(fields_of(rest), std::back_inserter(fields));
+  return fields;
 }
 
 }  // namespace
@@ -160,22 +185,22 @@ Results::StoredRow Results::read_row(const Statement& statement) const {
 
 // Empty where the row is as it was written.
 std::string Results::damage_of(const StoredRow& stored) const {
-  const std::string place = fmt::format("cell {}, trial {}", stored.cell, stored.trial);
-  if (!stored.has_numbers) return fmt::format("{}: its numbers are none", place);
-  if (stored.cell >= cells_.size()) return fmt::format("{}: there is no such cell", place);
-  if (stored.version.empty()) return fmt::format("{}: no program has made it", place);
+  const std::string damage = what_is_wrong_with(stored);
+  if (damage.empty()) return damage;
+  return fmt::format("cell {}, trial {}: {}", stored.cell, stored.trial, damage);
+}
+
+std::string Results::what_is_wrong_with(const StoredRow& stored) const {
+  if (!stored.has_numbers) return "its numbers are none";
+  if (stored.cell >= cells_.size()) return "there is no such cell";
+  if (stored.version.empty()) return "no program has made it";
   const StoredCell& cell = cells_[stored.cell];
-  if (stored.trial >= cell.sampling.trials) return fmt::format("{}: too many trials", place);
+  if (stored.trial >= cell.sampling.trials) return "too many trials";
   if (stored.checksum && *stored.checksum != checksum_of(stored.row)) {
-    return fmt::format("{}: the checksum of its row does not match: it was altered", place);
+    return "the checksum of its row does not match: it was altered";
   }
-  const std::string beginning =
-      fmt::format("{},\"trial\":{},", std::string_view(cell.head).substr(0, cell.head.size() - 1),
-                  stored.trial);
-  const bool has_controls =
-      std::ranges::any_of(stored.row, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  if (!stored.row.starts_with(beginning) || has_controls) {
-    return fmt::format("{}: '{}' is no row of this trial", place, excerpt(stored.row));
+  if (!begins_as_row(stored.row, cell, stored.trial) || has_controls(stored.row)) {
+    return fmt::format("'{}' is no row of this trial", excerpt(stored.row));
   }
   return {};
 }
@@ -185,7 +210,7 @@ std::string Results::deep_damage_of(const StoredRow& stored) const {
   if (!damage.empty()) return damage;
   const StoredCell& cell = cells_[stored.cell];
   try {
-    fields_of(stored.row);
+    fields_of_whole(stored.row, cell);
     if (is_rare(cell)) check_repetition(cell, stored.row);
   } catch (const std::runtime_error& error) {
     return fmt::format("cell {}, trial {}: {}", stored.cell, stored.trial, error.what());
@@ -251,7 +276,7 @@ void Results::for_each_row(std::size_t cell, const TakeRow& take) const {
 
 Fields Results::fields_of_row(std::size_t cell, std::uint64_t trial, const std::string& row) const {
   try {
-    return fields_of(row);
+    return fields_of_whole(row, cells_[cell]);
   } catch (const std::runtime_error& error) {
     refuse(path(), fmt::format("cell {}, trial {}: {}", cell, trial, error.what()));
   }

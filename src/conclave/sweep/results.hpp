@@ -108,6 +108,7 @@ class Results {
   StoredRow read_row(const detail::Statement& statement) const;
   class Salvage;
   std::string damage_of(const StoredRow& stored) const;
+  std::string what_is_wrong_with(const StoredRow& stored) const;
   // The same, with what only those find who read the fields of the row.
   std::string deep_damage_of(const StoredRow& stored) const;
   void demand_whole(const StoredRow& stored) const;

@@ -70,11 +70,15 @@ class MemberReader {
 
 }  // namespace
 
-Fields fields_of(std::string_view json) {
+void check_field_count(std::string_view json) {
   // Each field but the last is followed by a comma.
   if (std::ranges::count(json, ',') >= most_fields) {
     throw std::runtime_error(fmt::format("it has more than {} fields", most_fields));
   }
+}
+
+Fields fields_of(std::string_view json) {
+  check_field_count(json);
   const auto parsed = Json::parse(json);
   if (!parsed || (!parsed->is_object() && !parsed->is_array())) {
     throw std::runtime_error(fmt::format("'{}' is no row of results", excerpt(json)));

@@ -20,6 +20,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // A row has so many at most, observables included: time and memory grow with their number.
 inline constexpr std::ptrdiff_t most_fields = 100'000;
 
+// Throws std::runtime_error if the text may have more. Linear in its length.
+void check_field_count(std::string_view json);
+
 // Throws std::runtime_error if the text is no JSON object, nests deeper than 64 levels, or may have
 // more fields than that.
 Fields fields_of(std::string_view json);
