@@ -1,7 +1,7 @@
 // Measures what the page promises, in Debian's Chromium: `node tests/goals.mjs [CONCLAVE] [MINUTES]`,
 // after tools/page. Prints the table of docs/how-to/explorer.md and ends after about three minutes; nothing is
-// compared, since the figures are the machine's. Work per frame and speed are also given in CPU time,
-// which a busy machine does not spoil; the native engine is timed in the same minute. The memory is
+// compared but rows, since the figures are the machine's. Work per frame and the engines' speed are in
+// CPU time, which a busy machine does not spoil; the program is timed in turns. The memory is
 // watched for MINUTES, 2 unless told; tests/memory.mjs does that for ten.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, statSync } from "node:fs";
@@ -18,35 +18,44 @@ const sum = (size) => files.reduce((all, file) => all + size(join(built, file)),
 const gzip = sum((file) => gzipSync(readFileSync(file), { level: 9 }).length);
 const brotli = sum((file) => statSync(`${file}.br`).size);
 
-// The engine alone, per second of CPU time: the module in Node, and the program.
-async function engineSpeed() {
+// The engines alone, in CPU time: the module in Node, and the program, whose row must be the same.
+const trials = [
+  { protocol: "pll", n: "1e4", engine: "agents", until: "2e4" },
+  { protocol: "pll", n: "1e7", engine: "counts", until: "100" },
+  { protocol: "prl", n: "1000", init: "random", engine: "events", until: "1e7" },
+  { protocol: "kmpp-async", n: "1e5" },
+];
+async function engineSpeeds() {
   const folder = mkdtempSync(join(tmpdir(), "conclave-"));
   await (await rolldown({ input: join(here, "../src/engine.ts"), logLevel: "silent" })).write({ file: join(folder, "engine.mjs") });
   const { Engine } = await import(join(folder, "engine.mjs"));
   const engine = await Engine.of(await WebAssembly.compile(readFileSync(join(built, "conclave.wasm"))));
-  engine.open([["protocol", "pll"], ["n", "10000"], ["engine", "agents"], ["until", "1000000"]]);
-  let at = 0;
-  const go = (seconds) => {
-    const begin = process.cpuUsage(), from = at;
-    const spent = () => { const { user, system } = process.cpuUsage(begin); return (user + system) / 1e6; };
-    while (spent() < seconds) engine.advance(at += 2e6);
-    return (at - from) / spent();
+  const inModule = (words) => {
+    const begin = process.cpuUsage();
+    engine.open(words);
+    engine.advance(Infinity);
+    const { user, system } = process.cpuUsage(begin);
+    return { seconds: (user + system) / 1e6, row: `${engine.row()}\n` };
   };
-  go(1);  // until it is compiled well
-  return { speed: go(2), protocols: engine.list().length };
-}
-
-function nativeSpeed() {
-  const interactions = 1e8;
-  const seconds = (until) => execFileSync("bash", ["-c", `TIMEFORMAT=%U; { time "$0" run pll --n 10000 --engine agents --until ${until} --threads 1 --quiet --format jsonl >/dev/null; } 2>&1`, conclave], { encoding: "utf8" });
-  return interactions / (Number(seconds(interactions / 1e4 + 1)) - Number(seconds(1)));
+  const inProgram = (protocol, flags) => {
+    const times = join(folder, "times");
+    const row = execFileSync("bash", ["-c", `TIMEFORMAT="%U %S"; { time "$@" 2>/dev/null; } 2>"$0"`, times, conclave, "run", protocol, ...flags, "--threads", "1", "--quiet", "--format", "jsonl"], { encoding: "utf8" });
+    return { seconds: readFileSync(times, "utf8").trim().split(" ").reduce((sum, each) => sum + Number(each), 0), row };
+  };
+  return trials.map((trial) => {
+    const words = Object.entries(trial);
+    const flags = words.slice(1).flatMap(([name, value]) => [`--${name}`, value]);
+    inModule(words);  // until it is compiled well
+    const both = [0, 1, 2].map(() => [inModule(words), inProgram(trial.protocol, flags)]);
+    if (both.some(([page, program]) => page.row !== program.row)) throw new Error(`rows of ${trial.protocol} differ`);
+    const least = (which) => Math.min(...both.map((each) => each[which].seconds));
+    return { name: `${trial.protocol}, n = ${trial.n}${trial.engine ? `, ${trial.engine}` : ""}`, module: least(0), program: least(1) };
+  });
 }
 
 const load = () => loadavg()[0].toFixed(1);
 const begun = load();
-const { speed: wasm, protocols } = await engineSpeed();
-let native = 0;
-try { native = nativeSpeed(); } catch (error) { console.error(`the native engine is not timed: ${error.message}`); }
+const speeds = await engineSpeeds();
 
 const server = await serve();
 const chrome = await browser();
@@ -108,15 +117,15 @@ for (let i = 0; i <= 4 * minutes; ++i) {
 await chrome.close();
 server.close();
 
-const ratio = native ? `, ${(wasm / native).toFixed(2)} of the native engine's ${native.toExponential(1)}` : "";
 const range = (what) => { const all = looks.map((each) => each[what]); return `${Math.min(...all).toFixed(1)} to ${Math.max(...all).toFixed(1)} MiB`; };
 const kB = (bytes) => `${(bytes / 1000).toFixed(0)} kB`;
-console.log(`Module with ${protocols} protocols, load of the machine ${begun} to ${load()}.
+console.log(`Load of the machine ${begun} to ${load()}.
 
 | | goal | measured |
 |---|---|---|
 | size, compressed | 600 kB | ${kB(brotli)} by Brotli, ${kB(gzip)} by gzip |
 | first picture | 1 s | ${(firsts[0] / 1000).toFixed(2)} to ${(firsts.at(-1) / 1000).toFixed(2)} s in five openings |
 | 10^4 agents drawn | 60 frames per second | ${slow.perSecond.toFixed(0)} at 10^4 interactions a second, ${fast.perSecond.toFixed(0)} at full speed; ${slow.cpu.toFixed(1)} and ${fast.cpu.toFixed(1)} ms of CPU time a frame in the page's thread |
-| \`pll\`, n = 10^4 | 5e7 interactions per second | ${fast.speed.toExponential(1)} while it is drawn; the engine alone ${wasm.toExponential(1)} per second of CPU time${ratio} |
-| memory while playing | flat | page ${range("heap")}, engine ${range("engine")} over ${minutes} minutes |`);
+| \`pll\`, n = 10^4 | 5e7 interactions per second | ${fast.speed.toExponential(1)} while it is drawn |
+| memory while playing | flat | page ${range("heap")}, engine ${range("engine")} over ${minutes} minutes |
+${speeds.map((each) => `| ${each.name} | 60 % of the program's speed | ${((100 * each.program) / each.module).toFixed(0)} %: ${each.module.toFixed(2)} and ${each.program.toFixed(2)} s of CPU time |`).join("\n")}`);
