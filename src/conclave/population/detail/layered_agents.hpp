@@ -40,7 +40,7 @@ namespace conclave::population::detail {
 // Smaller populations have too few interactions in a layer. With fewer threads the gain is small:
 // arranging interactions takes half as long as carrying them out (docs/explanation/performance.md).
 inline constexpr AgentCount layers_from_agents = AgentCount{1} << 19;
-inline constexpr unsigned layers_from_threads = 8;
+inline constexpr unsigned layers_from_threads = 4;
 
 // Protocols whose tally can be notified of many interactions at once, on the complete graph.
 template <class P, class Pipeline>
