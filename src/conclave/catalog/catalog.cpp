@@ -21,9 +21,12 @@ std::vector<Entry> all_entries();  // generated from the protocol folder
 TrialResult PreparedRun::run(std::uint64_t trial, Workspace& workspace,
                              const KeepGoing& keep_going) const {
   try {
-    const auto begun = begin({.seed = seed(), .trial = trial}, workspace, keep_going);
-    begun->advance_to_end(keep_going);
-    return std::move(*begun).result();
+    const StreamName name{.seed = seed(), .trial = trial};
+    auto engine = engine_at_start(name, workspace, keep_going);
+    auto clock = clock_for(*engine, name);
+    population::Trial begun(std::move(engine), plan(), std::move(clock));
+    begun.advance_to_end(keep_going);
+    return std::move(begun).result();
   } catch (const Interrupted&) {  // before its first interaction
     return {.ending = Ending::interrupted};
   }
@@ -33,9 +36,14 @@ std::unique_ptr<population::Trial> PreparedRun::begin(const StreamName& name, Wo
                                                       const KeepGoing& keep_going) const {
   auto engine = engine_at_start(name, workspace, keep_going);
   if (!engine) return nullptr;
-  auto clock = engine->own_clock();
-  if (!clock) clock = clock_of(name);
+  auto clock = clock_for(*engine, name);
   return std::make_unique<population::Trial>(std::move(engine), plan(), std::move(clock));
+}
+
+std::unique_ptr<Clock> PreparedRun::clock_for(population::TrialEngine& engine,
+                                              const StreamName& name) const {
+  auto clock = engine.own_clock();
+  return clock ? std::move(clock) : clock_of(name);
 }
 
 std::unique_ptr<population::TrialEngine> PreparedRun::engine_at_start(const StreamName&, Workspace&,

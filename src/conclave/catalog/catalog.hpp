@@ -179,6 +179,10 @@ class PreparedRun {
       const StreamName& name, Workspace& workspace, const KeepGoing& keep_going) const;
   // The clock of a protocol that measures time its own way; null where parallel time is used.
   virtual std::unique_ptr<Clock> clock_of(const StreamName& /*name*/) const { return nullptr; }
+
+ private:
+  // The engine's own or the protocol's.
+  std::unique_ptr<Clock> clock_for(population::TrialEngine& engine, const StreamName& name) const;
 };
 
 struct Detail {

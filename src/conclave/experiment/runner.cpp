@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -111,7 +112,7 @@ class Pool {
       }
       return !stopping();
     };
-    TrialResult result = run_.run(trial, workspace, keep_going);
+    TrialResult result = run_.run(trial, workspace, std::ref(keep_going));
     report(std::max(reported, result.interactions.as_double()));  // it may have gone on since
     return result;
   }
@@ -131,7 +132,12 @@ class Pool {
     ++progress_.trials_done;
     progress_.effective += row.result.effective;
     const std::scoped_lock lock(mutex_);
-    waiting_.emplace(row.trial, std::move(row));
+    if (row.trial == next_row_) {
+      take_(row);
+      ++next_row_;
+    } else {
+      waiting_.emplace(row.trial, std::move(row));
+    }
     while (!waiting_.empty() && waiting_.begin()->first == next_row_) {
       take_(waiting_.begin()->second);
       waiting_.erase(waiting_.begin());

@@ -139,7 +139,9 @@ class NamedAgents {
   // False if the states need more names than there are; nothing has been changed then.
   [[nodiscard]] bool put(AgentCount first, AgentCount count, const State& state) {
     if (!has_room_for(1)) return false;
-    std::ranges::fill(names_.subspan(first, count), table_->name_of(state));
+    const bool is_like_last = first > 0 && this->state(first - 1) == state;
+    const Name name = is_like_last ? names_[first - 1] : table_->name_of(state);
+    std::ranges::fill(names_.subspan(first, count), name);
     return true;
   }
 
