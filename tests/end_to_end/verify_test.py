@@ -433,7 +433,7 @@ class OwnProtocols(unittest.TestCase):
     def test_without_leaders_have_exact_times_but_no_safe_set(self):
         report = verify(self.path("approximate_majority"), "--n", "5", "--init", "tied", "--exact")
         self.assertNotIn("safe_set", report)
-        self.assertEqual([p["name"] for p in report["properties"]], ["stop condition"])
+        self.assertEqual([p["name"] for p in report["properties"]], ["stop condition", "always"])
         own = verify(self.path("epidemic"), "--n", "4", "--exact")
         self.assertEqual(own["expected"]["exactly"], "11")  # 12/3 + 12/4 + 12/3
 
@@ -441,6 +441,38 @@ class OwnProtocols(unittest.TestCase):
         result = conclave("verify", self.path("exact_majority"), "--n", "4", "--from", "all")
         self.assertEqual(result.returncode, 4)
         self.assertIn("from here it is never reached", result.stdout)
+
+    def test_may_say_what_holds_always(self):
+        report = verify(self.path("modulo_count"), "--n", "5")
+        self.assertEqual([(p["name"], p["statement"], p["verdict"])
+                          for p in report["properties"][1:]],
+                         [("always", "any(active)", "holds"),
+                          ("always", "sum(if active then value else 0) mod m == ones mod m",
+                           "holds")])
+        mutants = {  # each breaks the property of that number
+            ("modulo_count", "u.value = (u.value + v.value) mod m", "u.value = v.value"): 2,
+            ("modulo_count", "v.active = false", "u.active = false, v.active = false"): 1,
+            ("approximate_majority", "A + B -> A + U", "A + B -> U + U"): 1,
+            ("lottery", "u.heads = v.heads, u.lead = false",
+             "u.heads = v.heads, u.lead = false, v.lead = false"): 1,
+            ("lottery", "u.lead and v.lead { v.lead = false }",
+             "u.lead and v.lead { u.lead = false, v.lead = false }"): 1}
+        with tempfile.TemporaryDirectory() as folder:
+            for (name, rule, wrong), broken in mutants.items():
+                text = pathlib.Path(self.path(name)).read_text()
+                self.assertEqual(text.count(rule), 1, rule)
+                mutant = pathlib.Path(folder) / "mutant.pp"
+                mutant.write_text(text.replace(rule, wrong))
+                words = ("--param", "top=2") if name == "lottery" else ()
+                words += ("--init", "tied") if name == "approximate_majority" else ()
+                result = conclave("verify", str(mutant), "--n", "4", *words, "--format", "json")
+                self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+                found = [each for each in json.loads(result.stdout)["properties"]
+                         if each["name"] == "always"]
+                self.assertEqual(found[broken - 1]["verdict"], "fails", rule)
+                trace = found[broken - 1]["counterexample"]
+                self.assertEqual(trace[0]["interaction"], "")
+                self.assertGreater(len(trace), 1)
 
     def test_agree_with_the_engines(self):
         for name in ("epidemic", "fratricide"):

@@ -47,6 +47,10 @@ std::unique_ptr<const PreparedRun> prepare_open(
 std::string undone_command(const text::Compiled& compiled, const std::vector<Setting>& settings,
                            const std::string& start);
 
+// See PreparedRun::violation.
+std::string violation_of(const text::Compiled& compiled, std::uint64_t trial,
+                         const TrialResult& result);
+
 // The parameters as a file takes them.
 std::vector<text::Given> given_of(const std::vector<Setting>& settings);
 

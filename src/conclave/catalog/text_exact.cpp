@@ -1,6 +1,7 @@
 // Joins protocol files with the exact module and the search for bad starts.
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -31,7 +32,15 @@ bool is_silent(const Compiled& compiled, ConfigurationView<Protocol::State> agen
   return true;
 }
 
-// A file claims that its stop condition comes true.
+bool holds_in(const Compiled& compiled, std::size_t property,
+              ConfigurationView<Protocol::State> agents) {
+  std::map<StateIndex, AgentCount> counts;
+  for (const Protocol::State& each : agents) ++counts[each.index];
+  const ConditionTally::States census(counts.begin(), counts.end());
+  return property_holds(compiled, property, census);
+}
+
+// A file claims that its stop condition comes true, and its own properties.
 Claims<Protocol::State> claims_of(const Protocol& protocol) {
   const Compiled& compiled = protocol.compiled();
   Claims<Protocol::State> claims;
@@ -41,6 +50,13 @@ Claims<Protocol::State> claims_of(const Protocol& protocol) {
   claims.claims.push_back({"stop condition",
                            compiled.text().document().stop_text + " with probability 1",
                            ClaimKind::reached, std::string(converged_set)});
+  const std::vector<PropertyText>& properties = compiled.text().document().properties;
+  for (std::size_t i = 0; i < properties.size(); ++i) {
+    const std::string set = fmt::format("always_{}", i + 1);
+    claims.sets.push_back({set, properties[i].text,
+                           [&compiled, i](auto agents) { return holds_in(compiled, i, agents); }});
+    claims.claims.push_back({"always", properties[i].text, ClaimKind::everywhere, set});
+  }
   claims.notation = [protocol](const Protocol::State& state) { return protocol.name_of(state); };
   return claims;
 }

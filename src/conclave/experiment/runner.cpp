@@ -132,11 +132,18 @@ class Pool {
     progress_.effective += row.result.effective;
     const std::scoped_lock lock(mutex_);
     waiting_.emplace(row.trial, std::move(row));
-    while (!waiting_.empty() && waiting_.begin()->first == next_row_) {
+    while (!is_violated_ && !waiting_.empty() && waiting_.begin()->first == next_row_) {
       take_(waiting_.begin()->second);
+      refuse_violation(waiting_.begin()->second);
       waiting_.erase(waiting_.begin());
       ++next_row_;
     }
+  }
+
+  void refuse_violation(const Row& row) {
+    const std::string violation = run_.violation(row.trial, row.result);
+    is_violated_ = !violation.empty();
+    if (is_violated_) throw Violation(violation);
   }
 
   const catalog::PreparedRun& run_;
@@ -150,6 +157,7 @@ class Pool {
   std::mutex mutex_;
   std::map<std::uint64_t, Row> waiting_;
   std::uint64_t next_row_ = 0;
+  bool is_violated_ = false;
   std::exception_ptr failure_;
 };
 

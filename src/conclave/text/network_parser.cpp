@@ -206,6 +206,7 @@ void complete_network(Document& document, Dialect dialect) {
     throw Mistake(document.hold->place, "'hold while' is for protocol files, not for reactions");
   }
   for (Definition& each : document.observables) read_as_counts(document, each.value);
+  for (PropertyText& each : document.properties) read_as_counts(document, each.condition);
 }
 
 }  // namespace conclave::text

@@ -205,6 +205,12 @@ struct StartText {
   std::string meaning{};
 };
 
+// `always count(leader) >= 1`: what the file says about every configuration of its runs.
+struct PropertyText {
+  Expression condition;
+  std::string text{};  // as it was written: "count(leader) >= 1"
+};
+
 // `import "clock.pp" as slow with digit as hour`
 struct ImportText {
   Place place{};
@@ -230,6 +236,7 @@ struct Document {
   std::optional<Expression> lasting{};  // of `stop when ... for T`
   std::optional<Expression> hold{};     // of `hold while ...`
   std::vector<Definition> observables{};
+  std::vector<PropertyText> properties{};
   std::vector<StepText> steps{};
   std::vector<RuleText> rules{};
   bool is_network = false;  // of reactions, which take the place of rules
