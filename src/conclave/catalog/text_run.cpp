@@ -73,7 +73,7 @@ std::string violation_of(const text::Compiled& compiled, std::uint64_t trial,
   const text::ConditionTally::States census(counts.begin(), counts.end());
   const auto& properties = compiled.text().document().properties;
   for (std::size_t i = 0; i < properties.size(); ++i) {
-    if (text::property_holds(compiled, i, census)) continue;
+    if (text::holds_in(compiled, compiled.properties()[i], census)) continue;
     std::vector<std::string> parts;
     for (const auto& [state, count] : census) {
       parts.push_back(fmt::format("{} of {}", count, compiled.space().name(state)));

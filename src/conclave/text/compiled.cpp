@@ -275,6 +275,9 @@ void Compiled::set_conditions(Resolver& resolver) {
   for (const PropertyText& each : document.properties) {
     properties_.push_back(resolver.condition(each.condition, Scope::population));
   }
+  for (const ComputationText& each : document.computations) {
+    computations_.push_back(computation(each, resolver));
+  }
   counted_ = resolver.counted();
   aggregates_ = resolver.aggregates();
   watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_)) ||
@@ -286,6 +289,32 @@ void Compiled::set_conditions(Resolver& resolver) {
   set_horizon(resolver);
   set_lasting(resolver);
   set_counting();
+}
+
+Computation Compiled::computation(const ComputationText& text, Resolver& resolver) const {
+  if (text_->document().outputs.empty()) {
+    throw Mistake(text.place, "this file has no outputs; add lines such as output yes = A");
+  }
+  Computation result{.inputs = {}, .cases = {}, .text = text.text};
+  for (const Name& each : text.inputs) {
+    const StateIndex state = start_state({.place = each.place, .state = each}, resolver);
+    if (std::ranges::find(result.inputs, state) == result.inputs.end()) {
+      result.inputs.push_back(state);
+    }
+  }
+  for (const auto& [condition, output] : text.cases) {
+    const auto named = [&](const std::string& name) {
+      return Expression{.form = Form::name, .place = output.place, .name = name};
+    };
+    Expression agrees{.form = Form::operation, .place = output.place, .operation = Operator::equal};
+    agrees.parts = {named("output"), named(output.text)};
+    Expression all{.form = Form::count, .place = output.place, .name = "all"};
+    all.parts.push_back(std::move(agrees));
+    result.cases.push_back({.condition = resolver.condition(condition, Scope::population),
+                            .consensus = resolver.condition(all, Scope::population),
+                            .output = output.text});
+  }
+  return result;
 }
 
 void Compiled::set_horizon(Resolver& resolver) {

@@ -46,6 +46,19 @@ struct CompiledStart {
   }
 };
 
+// An input is a number of agents in each of these states. The case that applies to it says on which
+// output all agents agree in the end.
+struct Computation {
+  struct Case {
+    Node condition;  // of the input
+    Node consensus;  // of a configuration: all agents give the output
+    std::string output;
+  };
+  std::vector<StateIndex> inputs;
+  std::vector<Case> cases;
+  std::string text;
+};
+
 class Compiled {
  public:
   // Fixes the parameters that were given, the defaults of the others, and n >= 2 agents, and works
@@ -126,6 +139,7 @@ class Compiled {
   const std::optional<Node>& fail() const { return fail_; }
   const std::vector<Node>& observables() const { return observables_; }
   const std::vector<Node>& properties() const { return properties_; }  // in the file's order
+  const std::vector<Computation>& computations() const { return computations_; }
   bool watches_silence() const { return watches_silence_; }  // the stop or the fail condition
   // The time at which a trial ends, of `stop when ... or time >= 10`; exact and not negative.
   const std::optional<Number>& horizon() const { return horizon_; }
@@ -182,6 +196,7 @@ class Compiled {
   AgentCount item_count(const StartItem& item, AgentCount n, Resolver& resolver) const;
   void spread_evenly(CompiledStart& start, AgentCount agents) const;
   void set_conditions(Resolver& resolver);
+  Computation computation(const ComputationText& text, Resolver& resolver) const;
   void set_horizon(Resolver& resolver);
   void set_lasting(Resolver& resolver);
   void set_holding(const std::vector<Given>& given);
@@ -217,6 +232,7 @@ class Compiled {
   std::optional<Node> fail_;
   std::vector<Node> observables_;
   std::vector<Node> properties_;
+  std::vector<Computation> computations_;
   bool watches_silence_ = false;
   std::vector<MassAction> reactions_;
   Number volume_;

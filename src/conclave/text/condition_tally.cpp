@@ -361,14 +361,13 @@ std::vector<Observation> ConditionTally::observations(const States& census) cons
   protocol_->text().object({protocol_->observables()[0].place, error.what()});
 }
 
-bool property_holds(const Compiled& protocol, std::size_t property,
-                    std::span<const std::pair<StateIndex, AgentCount>> census) try {
+bool holds_in(const Compiled& protocol, const Node& condition, CensusView census) try {
   const Totals totals(protocol, census, protocol.counted().size(), protocol.aggregates().size());
-  return holds(protocol.properties()[property], totals.scene(true));
+  return holds(condition, totals.scene(true));
 } catch (const Mistake& mistake) {
   protocol.text().object(mistake);
 } catch (const NumberError& error) {
-  protocol.text().object({protocol.properties()[property].place, error.what()});
+  protocol.text().object({condition.place, error.what()});
 }
 
 }  // namespace conclave::text

@@ -384,6 +384,9 @@ class Reader {
   }
 
   void find_properties() {
+    for (const ComputationText& each : document().computations) {
+      warn(each.place, "no proof of what a file computes is tried; verify checks it for small n");
+    }
     const Translation translation(model_, resolver_, 'c');
     for (const PropertyText& each : document().properties) {
       const Node node = resolver_.condition(each.condition, Scope::population);

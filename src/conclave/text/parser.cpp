@@ -38,7 +38,7 @@ class Parser {
     void (Parser::*parse)();
     bool is_late = false;
   };
-  static constexpr std::size_t statement_count = 21;
+  static constexpr std::size_t statement_count = 22;
   static const std::array<Statement, statement_count>& statements();
 
   void statement() {
@@ -227,6 +227,8 @@ class Parser {
     document_.properties.push_back(std::move(property));
   }
 
+  void computes() { document_.computations.push_back(parse_computation(cursor_)); }
+
   void start() {
     StartText start{.name = cursor_.need_start_name()};
     cursor_.need(":", "and who starts how, such as 1 of A, rest of B");
@@ -336,7 +338,8 @@ const std::array<Parser::Statement, Parser::statement_count>& Parser::statements
        {"hold", &Parser::hold, true},
        {"reactions", &Parser::reactions, true},
        {"always", &Parser::always, true},
-       {"invariant", &Parser::always, true}}};
+       {"invariant", &Parser::always, true},
+       {"computes", &Parser::computes, true}}};
   return all;
 }
 

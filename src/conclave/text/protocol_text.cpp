@@ -91,6 +91,7 @@ void ProtocolText::complete() {
     Cursor cursor(document_.stop_text);
     document_.stop = parse_expression(cursor);
   }
+  complete_computations(document_);
   if (document_.title.empty()) {
     document_.title = document_.is_network ? "a reaction network" : "a protocol of your own";
   }
