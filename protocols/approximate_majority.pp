@@ -24,3 +24,4 @@ observe a_wins    = all(output == A)
 
 stop when all(output == A) or all(output == B)
 fail when none(A | B)
+always any(A | B)                                      # so it never fails

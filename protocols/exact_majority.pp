@@ -14,6 +14,7 @@ unordered B + a -> B + b
 
 output A = A | a
 output B = B | b
+computes if A > B then A else B when A != B
 
 observe strong = count(A | B)
 observe lead_of_a = count(A) - count(B)

@@ -24,5 +24,6 @@ u + v do {
    if not u.tosses and not v.tosses { compare }
 }
 
+always any(leader)                            # one with the most heads
 observe tossing = count(tosses)
 observe most_heads = max(heads)

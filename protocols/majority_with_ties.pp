@@ -20,6 +20,7 @@ unordered T + a|b -> T + t
 output A = A | a
 output B = B | b
 output tie = T | t
+computes if A > B then A else if B > A then B else tie
 
 observe strong = count(A | B | T)
 observe lead_of_a = sum(if A then 1 else if B then -1 else 0)

@@ -18,5 +18,7 @@ u + v do {
    if u.active { v.value = u.value } else if v.active { u.value = v.value }
 }
 
-observe total = sum(if active then value else 0)      # modulo m it never changes
+observe total = sum(if active then value else 0)
+always any(active)
+always sum(if active then value else 0) mod m == ones mod m
 stop when count(active) == 1 and all(value == ones mod m)

@@ -269,7 +269,7 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
         every: Any = None, history: Any = False, history_by: str | None = None,
         history_format: str | None = None, final: Any = False, delay: str | None = None,
         wakeup: str | None = None, ids: str | None = None, count_edges: bool = False,
-        max_file_size: Any = None, quiet: bool = False) -> Run:
+        max_file_size: Any = None, check: bool = False, quiet: bool = False) -> Run:
     """Runs trials of a protocol, as `conclave run` does: equal options give equal rows.
 
     Every option of the command line is a keyword with the same meaning. Where that takes a file
@@ -277,7 +277,8 @@ def run(protocol: str | os.PathLike[str] | Protocol, n: Any = None, *, trials: A
     `init` may be a dict of states and counts or shares, or a function of n that returns one,
     `graph` a graph of networkx or an array of arcs. The GIL is released while trials run, on as
     many threads as the command line would take. Ctrl-C raises `Interrupted`, a KeyboardInterrupt
-    that has the complete trials.
+    that has the complete trials. With `check`, a property of the protocol file that fails is an
+    error.
 
     >>> import conclave as cv
     >>> cv.run("pll", n=1000, trials=2).csv().splitlines()[1][:30]

@@ -427,3 +427,11 @@ def test_probabilities_as_floats_become_fractions():
                             (1e-6 / 3e5, "is too small"), (float("nan"), "expected a number")):
         with pytest.raises(cv.Error, match=sentence):
             cv.run(cv.Protocol({("L", "L"): {("L", "F"): value}}, name="bad"), init={"L": 5})
+
+
+def test_a_property_that_fails_is_an_error(tmp_path):
+    path = tmp_path / "duel.pp"
+    path.write_text("states L, F\nstart s: all of L\nL + L -> F + F\nalways any(L)\n")
+    with pytest.raises(cv.Error, match="duel.pp:4:8: always any.L. fails in trial 0 after"):
+        cv.run(path, n=10, check=True, quiet=True)
+    assert len(cv.run(path, n=10, quiet=True)) == 1

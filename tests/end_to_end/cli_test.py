@@ -167,6 +167,46 @@ class OwnProtocols(unittest.TestCase):
                 self.assertEqual(list(row["observables"]),
                                  [o["name"] for o in description["observables"]])
 
+    def test_are_watched_as_they_run(self):
+        modulo = self.path("modulo_count")
+        for engine in ("agents", "events"):
+            words = ("--n", "200", "--trials", "10", "--engine", engine)
+            self.assertEqual(rows(modulo, *words, "--check"), rows(modulo, *words))
+        wrong = pathlib.Path(modulo).read_text().replace("(u.value + v.value) mod m", "v.value")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "wrong.pp"
+            path.write_text(wrong)
+            trace = pathlib.Path(folder) / "trace.csv"
+            seen = set()
+            for threads in "12":
+                result = conclave("run", str(path), "--n", "200", "--trials", "5", "--check",
+                                  "--format", "jsonl", "--trace", str(trace), "--threads", threads)
+                self.assertEqual(result.returncode, 4, result.stderr)
+                row, = map(json.loads, result.stdout.splitlines())
+                self.assertFalse(row["converged"])
+                line = wrong[:wrong.index("mod m == ones")].count("\n") + 1
+                self.assertIn(f"conclave: wrong.pp:{line}:", result.stderr)
+                self.assertIn("always sum(if active then value else 0) mod m == ones mod m fails "
+                              f"in trial 0 after {row['interactions']} interactions",
+                              result.stderr)
+                last = list(csv.DictReader(io.StringIO(trace.read_text())))[-1]
+                self.assertEqual(last["interactions"], str(row["interactions"]))
+                seen.add(result.stdout)
+            self.assertEqual(len(seen), 1)
+
+    def test_that_cannot_be_watched_are_told_why(self):
+        modulo = self.path("modulo_count")
+        for words, part in (
+                (["pll", "--n", "10"], "--check is for protocol files"),
+                ([self.path("epidemic"), "--n", "10"], "epidemic.pp says nothing that --check"),
+                ([modulo, "--n", "10", "--until", "5"], "goes neither with --until"),
+                ([modulo, "--n", "10", "--fault", "zero:1@3"], "goes neither with --until"),
+                ([modulo, "--n", "10", "--param", "hold=1"], "leave out hold=1")):
+            with self.subTest(words=words):
+                result = conclave("run", *words, "--check")
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(part, result.stderr)
+
     def test_take_as_long_as_the_same_protocol_of_the_catalog(self):
         for engine in ("agents", "events"):
             words = ("--n", "200", "--trials", "30", "--engine", engine)

@@ -148,6 +148,47 @@ class Verdicts(Folder):
                 first, second = (self.certificate(name, *given) for _ in range(2))
                 self.assertEqual(first, second)
 
+    def test_what_holds_always_is_proved_and_what_does_not_is_refuted(self):
+        text = (SHIPPED / "modulo_count.pp").read_text()
+        wrong = self.folder / "wrong.pp"
+        for old, new, verdicts in (
+                ("", "", ["proved", "proved"]),
+                ("(u.value + v.value) mod m", "v.value", ["proved", "refuted"]),
+                ("v.active = false", "u.active = false, v.active = false", ["refuted", "refuted"]),
+                ("mod m == ones mod m\n", "mod m == (ones + 1) mod m\n", ["proved", "refuted"])):
+            with self.subTest(new):
+                wrong.write_text(text.replace(old, new, 1))
+                result = prove(wrong, "--format", "json")
+                found = json.loads(result.stdout)["always"]
+                self.assertEqual([each["verdict"] for each in found], verdicts)
+                self.assertEqual(result.returncode, 4 if "refuted" in verdicts else 0)
+
+    def test_a_property_is_proved_where_convergence_is_not(self):
+        path, proof = self.folder / "part.pp", self.folder / "part.json"
+        text = ("states L, F\nleader = L\nstart s: all of L\nL + L -> L + F\n"
+                "stop when count(leader) == 2\nalways any(leader)\nalways count(F) < n\n"
+                "always max(1) == 1\n")
+        path.write_text(text)
+        result = prove(path, "--certificate", proof)
+        self.assertEqual(result.returncode, 4, result.stdout)
+        for line in ("proved  always any(leader)", "proved  always count(F) < n",
+                     "not proved  always max(1) == 1", "not proved  count(leader) == 2 with"):
+            self.assertIn(line, result.stdout)
+        certificate = json.loads(proof.read_text())
+        self.assertEqual((certificate["always"], certificate["result"]), ([0, 1], "not proved"))
+        for solver in SOLVERS:
+            accepted = check(proof, solver)
+            self.assertEqual(accepted.returncode, 0, accepted.stdout)
+            self.assertIn("always any(leader); always count(F) < n", accepted.stdout)
+        for name, change in (("nothing", {"always": []}), ("not linear", {"always": [2]}),
+                             ("out of range", {"always": [3]}), ("no list", {"always": 0}),
+                             ("no invariants", {"invariants": []}), ("stays", {"result": "stays"}),
+                             ("another property", {"protocol": {
+                                 "name": "part.pp", "content": text.replace("< n", "< n - 1")}})):
+            with self.subTest(name):
+                proof.write_text(json.dumps({**certificate, **change}))
+                self.assertEqual(check(proof, SOLVERS[-1]).returncode, 4)
+
     def test_a_target_of_ones_own(self):
         result = prove(SHIPPED / "fratricide.pp", "--target", "count(F) == n - 1")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)

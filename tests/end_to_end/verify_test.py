@@ -3,11 +3,13 @@
 
 Usage: verify_test.py BINARY [unittest arguments]
 """
+import itertools
 import json
 import math
 import os
 import pathlib
 import pty
+import random
 import re
 import signal
 import statistics
@@ -417,6 +419,32 @@ def python(expression):
     return expression.replace("&", " and ").replace("|", " or ")
 
 
+def computes(rules, n, predicate):
+    """Whether A's output, yes, or that of B and C, no, is right in the end, for every input."""
+    def reach(first):
+        seen, open_ = {first}, [first]
+        for now in open_:
+            for i, j in itertools.permutations(range(n), 2):
+                post = rules.get(now[i] + now[j])
+                if post is None:
+                    continue
+                after = list(now)
+                after[i], after[j] = post
+                after = "".join(sorted(after))
+                if after not in seen:
+                    seen.add(after)
+                    open_.append(after)
+        return seen
+
+    for a in range(n + 1):
+        right = predicate(a, n - a)
+        agrees = lambda now: all((agent == "A") == right for agent in now)
+        for now in reach("A" * a + "B" * (n - a)):
+            if not any(all(map(agrees, reach(later))) for later in reach(now)):
+                return False
+    return True
+
+
 class OwnProtocols(unittest.TestCase):
     FOLDER = pathlib.Path(__file__).resolve().parents[2] / "protocols"
 
@@ -433,7 +461,7 @@ class OwnProtocols(unittest.TestCase):
     def test_without_leaders_have_exact_times_but_no_safe_set(self):
         report = verify(self.path("approximate_majority"), "--n", "5", "--init", "tied", "--exact")
         self.assertNotIn("safe_set", report)
-        self.assertEqual([p["name"] for p in report["properties"]], ["stop condition"])
+        self.assertEqual([p["name"] for p in report["properties"]], ["stop condition", "always"])
         own = verify(self.path("epidemic"), "--n", "4", "--exact")
         self.assertEqual(own["expected"]["exactly"], "11")  # 12/3 + 12/4 + 12/3
 
@@ -441,6 +469,89 @@ class OwnProtocols(unittest.TestCase):
         result = conclave("verify", self.path("exact_majority"), "--n", "4", "--from", "all")
         self.assertEqual(result.returncode, 4)
         self.assertIn("from here it is never reached", result.stdout)
+
+    def test_may_say_what_holds_always(self):
+        report = verify(self.path("modulo_count"), "--n", "5")
+        self.assertEqual([(p["name"], p["statement"], p["verdict"])
+                          for p in report["properties"][1:]],
+                         [("always", "any(active)", "holds"),
+                          ("always", "sum(if active then value else 0) mod m == ones mod m",
+                           "holds")])
+        mutants = {  # each breaks the property of that number
+            ("modulo_count", "u.value = (u.value + v.value) mod m", "u.value = v.value"): 2,
+            ("modulo_count", "v.active = false", "u.active = false, v.active = false"): 1,
+            ("approximate_majority", "A + B -> A + U", "A + B -> U + U"): 1,
+            ("lottery", "u.heads = v.heads, u.lead = false",
+             "u.heads = v.heads, u.lead = false, v.lead = false"): 1,
+            ("lottery", "u.lead and v.lead { v.lead = false }",
+             "u.lead and v.lead { u.lead = false, v.lead = false }"): 1}
+        with tempfile.TemporaryDirectory() as folder:
+            for (name, rule, wrong), broken in mutants.items():
+                text = pathlib.Path(self.path(name)).read_text()
+                self.assertEqual(text.count(rule), 1, rule)
+                mutant = pathlib.Path(folder) / "mutant.pp"
+                mutant.write_text(text.replace(rule, wrong))
+                words = ("--param", "top=2") if name == "lottery" else ()
+                words += ("--init", "tied") if name == "approximate_majority" else ()
+                result = conclave("verify", str(mutant), "--n", "4", *words, "--format", "json")
+                self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+                found = [each for each in json.loads(result.stdout)["properties"]
+                         if each["name"] == "always"]
+                self.assertEqual(found[broken - 1]["verdict"], "fails", rule)
+                trace = found[broken - 1]["counterexample"]
+                self.assertEqual(trace[0]["interaction"], "")
+                self.assertGreater(len(trace), 1)
+
+    def test_may_say_what_they_compute(self):
+        for name, n in (("exact_majority", 5), ("exact_majority", 6), ("majority_with_ties", 4)):
+            report = verify(self.path(name), "--n", str(n), "--init",
+                            "one_ahead" if name == "exact_majority" else "tied")
+            self.assertEqual([(p["name"], p["verdict"]) for p in report["properties"]],
+                             [("stop condition", "holds"), ("computes", "holds")])
+        mutants = {("exact_majority", " when A != B", ""): "A B",
+                   ("exact_majority", "unordered B + a -> B + b\n", ""): "A B B",
+                   ("majority_with_ties", "unordered T + a|b -> T + t\n", ""): "",
+                   ("majority_with_ties", "else if B > A then B", "else if B >= A then B"): "A B"}
+        with tempfile.TemporaryDirectory() as folder:
+            for (name, rule, wrong), first in mutants.items():
+                text = pathlib.Path(self.path(name)).read_text()
+                self.assertEqual(text.count(rule), 1, rule)
+                mutant = pathlib.Path(folder) / "mutant.pp"
+                mutant.write_text(text.replace(rule, wrong))
+                words = ["--init", "A=1,B=rest"]
+                claims = [p for n in ("2", "3", "4") for p in json.loads(conclave(
+                    "verify", str(mutant), "--n", n, *words, "--format", "json").stdout)[
+                        "properties"] if p["name"] == "computes" and not p["holds"]]
+                self.assertTrue(claims, rule)
+                trace = claims[0]["counterexample"]
+                self.assertTrue(trace[0]["configuration"].startswith(first), trace)
+                self.assertIn("from here the outputs never become", claims[0]["problem"])
+
+    def test_what_they_compute_agrees_with_a_search_of_its_own(self):
+        draw = random.Random(7)
+        verdicts = []
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "random.pp"
+            for _ in range(40):
+                states, rules = "ABC", {}
+                for _ in range(draw.randint(1, 4)):
+                    pre, post = (draw.choice(states) + draw.choice(states) for _ in range(2))
+                    rules[pre] = post
+                condition = draw.choice(["A > B", "A >= 2", "A + B >= 3", "(A - B) mod 2 == 0"])
+                path.write_text(
+                    "states A, B, C\nstart s: all of A\noutput yes = A\noutput no = B | C\n"
+                    + "".join(f"{pre[0]} + {pre[1]} -> {post[0]} + {post[1]}\n"
+                              for pre, post in rules.items()) +
+                    f"computes {condition} over A, B\n")
+                for n in (2, 3, 4):
+                    result = conclave("verify", str(path), "--n", str(n), "--format", "json")
+                    claim = json.loads(result.stdout)["properties"][-1]
+                    python = condition.replace("mod", "%")
+                    expected = computes(rules, n, lambda a, b: eval(python, {"A": a, "B": b}))
+                    self.assertEqual(claim["holds"], expected, path.read_text())
+                    verdicts.append(expected)
+        self.assertGreater(verdicts.count(True), 3)
+        self.assertGreater(verdicts.count(False), 3)
 
     def test_agree_with_the_engines(self):
         for name in ("epidemic", "fratricide"):

@@ -172,6 +172,9 @@ class PreparedRun {
   // Whether its convergence may end again, as seen in populations of a few agents: the command that
   // shows it. Empty: not seen, or not looked at. May take a tenth of a second.
   virtual std::string undone() const { return {}; }
+  // Where trials are checked (TrialPlan::checks): the property of the file that this one ended by
+  // breaking, and how, in one sentence; empty: none.
+  virtual std::string violation(std::uint64_t /*trial*/, const TrialResult&) const { return {}; }
 
  protected:
   // The engine of a trial at its start; see `begin`.

@@ -295,6 +295,9 @@ class OpenRun final : public PreparedRun {
   bool has_clock() const override { return true; }
   std::string_view source_hash() const override { return network_->text().hash(); }
   std::span<const std::string> warnings() const override { return warnings_; }
+  std::string violation(std::uint64_t trial, const TrialResult& result) const override {
+    return plan_.checks ? violation_of(*network_, trial, result) : "";
+  }
 
  protected:
   std::unique_ptr<population::TrialEngine> engine_at_start(const StreamName& name, Workspace&,

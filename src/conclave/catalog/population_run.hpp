@@ -44,8 +44,9 @@ struct RunLabels {
   std::vector<ParameterValue> parameters;
   std::string source_hash{};
   std::vector<std::string> warnings{};
-  std::function<std::string()> undone{};  // see PreparedRun
-  std::shared_ptr<const void> owner{};    // keeps alive what the protocol and the views refer to
+  std::function<std::string()> undone{};                                      // see PreparedRun
+  std::function<std::string(std::uint64_t, const TrialResult&)> violation{};  // the same
+  std::shared_ptr<const void> owner{};  // keeps alive what the protocol and the views refer to
 };
 
 // The properties of a protocol and of its start that decide which engine runs it best.
@@ -78,6 +79,9 @@ class PopulationRun : public PreparedRun {
   std::string_view source_hash() const override { return labels_.source_hash; }
   std::span<const std::string> warnings() const override { return labels_.warnings; }
   std::string undone() const override { return labels_.undone ? labels_.undone() : ""; }
+  std::string violation(std::uint64_t trial, const TrialResult& result) const override {
+    return labels_.violation ? labels_.violation(trial, result) : "";
+  }
 
  protected:
   // The engine is still to be chosen. Throws Error if n, the graph or the start does not fit.

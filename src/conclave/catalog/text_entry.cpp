@@ -98,20 +98,43 @@ std::unique_ptr<const PreparedRun> prepare_on_gpu(
                      request.device);
 }
 
+// With its properties as a reason to end, if they are to be checked. They are watched up to the
+// first convergence, which must be where a trial ends.
+std::shared_ptr<const text::ProtocolText> checked(
+    const RunRequest& request, const std::shared_ptr<const text::ProtocolText>& text) {
+  if (!request.plan.checks) return text;
+  const text::Document& document = text->document();
+  if (document.properties.empty()) {
+    throw Error(fmt::format("{} says nothing that --check could watch: add a line such as always "
+                            "count(leader) >= 1",
+                            text->name()));
+  }
+  if (request.plan.until || !request.plan.faults.empty() || document.horizon || document.lasting ||
+      request.engine == gpu_engine.name) {
+    throw Error("--check watches trials up to their convergence: it goes neither with --until, "
+                "--fault and engine gpu nor with a stop condition that has a time");
+  }
+  return text->with_checks();
+}
+
 std::unique_ptr<const PreparedRun> prepare(RunRequest request,
-                                           const std::shared_ptr<const text::ProtocolText>& text) {
+                                           const std::shared_ptr<const text::ProtocolText>& plain) {
+  const auto text = checked(request, plain);
   auto compiled = compile_for(request, text);
   set_horizon(request.plan, *compiled);
   if (request.plan.lasting && !request.plan.faults.empty()) {
     throw Error(fmt::format(
         "{} stops when its condition has lasted, which does not go with --fault", text->name()));
   }
+  if (request.plan.checks && compiled->measures_holding()) {
+    throw Error("--check watches trials up to their convergence: leave out hold=1");
+  }
   if (compiled->is_network() && !compiled->is_open()) {  // as far as its clock can follow
     request.plan.limit = std::min(request.plan.limit, PoissonClock::most_points);
   }
   if (request.engine == gpu_engine.name) return prepare_on_gpu(request, compiled);
   auto run = prepare_text(request, compiled);
-  if (compiled->is_open() || !fills_a_device(request, *run)) return run;
+  if (compiled->is_open() || request.plan.checks || !fills_a_device(request, *run)) return run;
   try {
     return prepare_on_gpu(request, compiled);
   } catch (const Error&) {  // a file that the device cannot run
@@ -210,6 +233,12 @@ std::vector<Detail> details_of(const text::ProtocolText& text) {
   std::vector<std::string> outputs;
   for (const auto& output : text.document().outputs) outputs.push_back(output.name.text);
   if (!outputs.empty()) details.push_back({"outputs", join_parts(outputs, ", ")});
+  for (const text::PropertyText& each : document.properties) {
+    details.push_back({"always", each.text});
+  }
+  for (const text::ComputationText& each : document.computations) {
+    details.push_back({"computes", each.text});
+  }
   details.push_back({"source hash", text.hash()});
   return details;
 }

@@ -47,6 +47,15 @@ std::unique_ptr<const PreparedRun> prepare_open(
 std::string undone_command(const text::Compiled& compiled, const std::vector<Setting>& settings,
                            const std::string& start);
 
+// Whether the file computes what it says, on the complete graph of its agents: a claim for each of
+// its computations. Throws Error where there are too many configurations.
+std::vector<exact::ClaimReport> computations_of(const text::Compiled& file,
+                                                const ProgressCallback& progress);
+
+// See PreparedRun::violation.
+std::string violation_of(const text::Compiled& compiled, std::uint64_t trial,
+                         const TrialResult& result);
+
 // The parameters as a file takes them.
 std::vector<text::Given> given_of(const std::vector<Setting>& settings);
 

@@ -1,6 +1,7 @@
 // Joins protocol files with the exact module and the search for bad starts.
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -31,7 +32,15 @@ bool is_silent(const Compiled& compiled, ConfigurationView<Protocol::State> agen
   return true;
 }
 
-// A file claims that its stop condition comes true.
+bool has_property(const Compiled& compiled, std::size_t property,
+                  ConfigurationView<Protocol::State> agents) {
+  std::map<StateIndex, AgentCount> counts;
+  for (const Protocol::State& each : agents) ++counts[each.index];
+  const ConditionTally::States census(counts.begin(), counts.end());
+  return holds_in(compiled, compiled.properties()[property], census);
+}
+
+// A file claims that its stop condition comes true, and its own properties.
 Claims<Protocol::State> claims_of(const Protocol& protocol) {
   const Compiled& compiled = protocol.compiled();
   Claims<Protocol::State> claims;
@@ -41,6 +50,14 @@ Claims<Protocol::State> claims_of(const Protocol& protocol) {
   claims.claims.push_back({"stop condition",
                            compiled.text().document().stop_text + " with probability 1",
                            ClaimKind::reached, std::string(converged_set)});
+  const std::vector<PropertyText>& properties = compiled.text().document().properties;
+  for (std::size_t i = 0; i < properties.size(); ++i) {
+    const std::string set = fmt::format("always_{}", i + 1);
+    claims.sets.push_back({set, properties[i].text, [&compiled, i](auto agents) {
+                             return has_property(compiled, i, agents);
+                           }});
+    claims.claims.push_back({"always", properties[i].text, ClaimKind::everywhere, set});
+  }
   claims.notation = [protocol](const Protocol::State& state) { return protocol.name_of(state); };
   return claims;
 }
@@ -130,6 +147,11 @@ Verified verify_text(const VerifyRequest& request, const text::Compiled& compile
   if (compiled.is_network()) verified.ticks_per_time = compiled.ticks_per_time().as_double();
   const std::string& folder = request.options.folder;
   const bool is_complete = request.run.graph.empty() || !request.run.digraph;
+  if (is_complete) {
+    for (exact::ClaimReport& each : computations_of(compiled, request.options.bounds.progress)) {
+      verified.report.claims.push_back(std::move(each));
+    }
+  }
   const bool is_random = compiled.starts()[start].is_random;
   if (!folder.empty() && compiled.is_network() && !is_random) {
     write_network(compiled, start, folder + "/network.prism");

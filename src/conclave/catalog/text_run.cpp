@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "conclave/base/join_parts.hpp"
 #include "conclave/catalog/make_entry.hpp"
 #include "conclave/catalog/text_entry.hpp"
 #include "conclave/text/text_protocol.hpp"
@@ -27,6 +32,14 @@ std::function<std::string()> undone_of(const RunRequest& request,
   };
 }
 
+std::function<std::string(std::uint64_t, const TrialResult&)> violation_in(
+    const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
+  if (!request.plan.checks) return {};
+  return [compiled](std::uint64_t trial, const TrialResult& result) {
+    return violation_of(*compiled, trial, result);
+  };
+}
+
 template <class Word>
 std::unique_ptr<const PreparedRun> prepare_width(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {
@@ -37,17 +50,42 @@ std::unique_ptr<const PreparedRun> prepare_width(
   ProtocolInfo info{};
   info.name = text.name();
   info.observables = compiled->listed_observables();
-  return prepared(request, Subject<Protocol>{.protocol = Protocol(*compiled),
-                                             .labels = {.info = info,
-                                                        .starts = text.starts(),
-                                                        .parameters = text_parameters(*compiled),
-                                                        .source_hash = text.hash(),
-                                                        .warnings = compiled->warnings(),
-                                                        .undone = undone_of(request, compiled),
-                                                        .owner = compiled}});
+  return prepared(request,
+                  Subject<Protocol>{.protocol = Protocol(*compiled),
+                                    .labels = {.info = info,
+                                               .starts = text.starts(),
+                                               .parameters = text_parameters(*compiled),
+                                               .source_hash = text.hash(),
+                                               .warnings = compiled->warnings(),
+                                               .undone = undone_of(request, compiled),
+                                               .violation = violation_in(request, compiled),
+                                               .owner = compiled}});
 }
 
 }  // namespace
+
+std::string violation_of(const text::Compiled& compiled, std::uint64_t trial,
+                         const TrialResult& result) {
+  std::map<text::StateIndex, AgentCount> counts;
+  for (const NamedCount& each : result.final_agents) {
+    counts[compiled.space().state_named(each.name).value()] += each.count;
+  }
+  const text::ConditionTally::States census(counts.begin(), counts.end());
+  const auto& properties = compiled.text().document().properties;
+  for (std::size_t i = 0; i < properties.size(); ++i) {
+    if (text::holds_in(compiled, compiled.properties()[i], census)) continue;
+    std::vector<std::string> parts;
+    for (const auto& [state, count] : census) {
+      parts.push_back(fmt::format("{} of {}", count, compiled.space().name(state)));
+    }
+    const std::string placed = compiled.text().placed(
+        properties[i].condition.place,
+        fmt::format("always {} fails in trial {} after {} interactions: {}", properties[i].text,
+                    trial, to_string(result.interactions), join_parts(parts, ", ")));
+    return placed.substr(0, placed.find('\n'));
+  }
+  return {};
+}
 
 std::unique_ptr<const PreparedRun> prepare_text(
     const RunRequest& request, const std::shared_ptr<const text::Compiled>& compiled) {

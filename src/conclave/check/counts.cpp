@@ -89,7 +89,14 @@ class Counts {
     for (const std::size_t t : never) live[t] = false;
     for (const Json& each : member(json_, "invariants").items()) add_invariant(each, live);
     solver_.refute(any_enabled(never), "never");
+    const std::string always = check_always();
     const auto stages = member(json_, "stages").items();
+    const std::string header =
+        fmt::format("{}, every n >= 2, init {}: ", model_.text->name(), model_.start);
+    if (word(member(json_, "result")) == "not proved") {
+      require(stages.empty() && !always.empty(), "nothing is proved");
+      return header + always;
+    }
     require(!stages.empty() && stages.size() <= most_stages, "there are no stages, or too many");
     visit(0, live);
     require(visited_.size() == stages.size(), "a stage has no parent");
@@ -101,8 +108,8 @@ class Counts {
     }
     const std::string& bound = word(member(json_, "bound"));
     require(bound.empty() || (slowest_ < classes.size() && classes[slowest_] == bound), "bound");
-    return fmt::format("{}, every n >= 2, init {}: {} with probability 1, {}{}",
-                       model_.text->name(), model_.start, model_.stop_text, result,
+    return fmt::format("{}{}{}{} with probability 1, {}{}", header, always,
+                       always.empty() ? "" : "; ", model_.stop_text, result,
                        bound.empty() ? "" : fmt::format(", O({}) interactions", bound));
   }
 
@@ -151,7 +158,10 @@ class Counts {
   static std::vector<std::size_t> indices(const Json& list, std::size_t end) {
     std::vector<std::size_t> all;
     require(list.is_array(), "a list is missing");
-    for (const Json& each : list.items()) all.push_back(count(each, end - 1));
+    for (const Json& each : list.items()) {
+      all.push_back(count(each, SIZE_MAX));
+      require(all.back() < end, "a number is out of range");
+    }
     return all;
   }
   Set set_of(const Json& list) const {
@@ -230,6 +240,18 @@ class Counts {
     std::vector<std::string> parts;
     for (const std::size_t t : list) parts.push_back(covers(needs(model_.transitions[t])));
     return some(parts);
+  }
+
+  // The properties of the file that the certificate lists follow from the invariants.
+  std::string check_always() {
+    if (!json_.contains("always")) return {};
+    std::vector<std::string> all;
+    for (const std::size_t each : indices(member(json_, "always"), model_.always.size())) {
+      require(!model_.always[each].empty(), "a property is not linear");
+      solver_.refute(negation(model_.always[each]), fmt::format("always {}", each));
+      all.push_back("always " + model_.text->document().properties[each].text);
+    }
+    return join_parts(all, "; ");
   }
 
   // Checks the stage and those below it, under the facts that have been asserted.

@@ -117,6 +117,20 @@ std::string stages_text(const prove::Verdict& verdict) {
   return all;
 }
 
+std::string always_text(const prove::Verdict& verdict) {
+  std::string all;
+  for (std::size_t i = 0; i < verdict.always.size(); ++i) {
+    const auto& [is_proved, pair] = verdict.always[i];
+    all += fmt::format("{}  always {}\n", is_proved ? "proved" : "not proved",
+                       verdict.model.text->document().properties[i].text);
+    if (!pair) continue;
+    all += fmt::format("        no invariant excludes going from [{}] to [{}]\n",
+                       configuration_text(verdict, pair->first),
+                       configuration_text(verdict, pair->now));
+  }
+  return all;
+}
+
 std::string text_of(const ProveOptions& options, const prove::Verdict& verdict) {
   const prove::Proof& proof = verdict.proof;
   std::string all =
@@ -125,12 +139,16 @@ std::string text_of(const ProveOptions& options, const prove::Verdict& verdict) 
   if (proof.result == prove::Proof::Result::vacuous) {
     return all + "vacuous  no population fits the initial configuration\n";
   }
-  if (!verdict.is_proved()) {
+  all += always_text(verdict);
+  if (!verdict.is_reached()) {
     all += fmt::format("not proved  {} with probability 1\n", verdict.model.stop_text);
-    if (!proof.pair) return all;
-    return all + fmt::format("        no rule excludes going from [{}] to [{}] for ever\n",
-                             configuration_text(verdict, proof.pair->first),
-                             configuration_text(verdict, proof.pair->now));
+    if (proof.pair) {
+      all += fmt::format("        no rule excludes going from [{}] to [{}] for ever\n",
+                         configuration_text(verdict, proof.pair->first),
+                         configuration_text(verdict, proof.pair->now));
+    }
+    if (options.certificate.empty() || verdict.certificate.is_null()) return all;
+    return all + fmt::format("certificate {} of what is proved\n", options.certificate);
   }
   if (verdict.has_leader_always) all += "proved  some agent leads, always\n";
   all += fmt::format("proved  {} {}\n", verdict.model.stop_text, meaning_of(proof.result));
@@ -143,18 +161,32 @@ std::string text_of(const ProveOptions& options, const prove::Verdict& verdict) 
   return all + '\n' + (options.show ? stages_text(verdict) : "");
 }
 
-// A run of a few agents after which the goal is out of reach, where the file's own claim fails.
+// A run of a few agents in which a property of the file fails, or after which its stop condition is
+// out of reach.
 struct Refutation {
   std::uint64_t n;
   exact::ClaimReport claim;
 };
+using Refutations = std::vector<Refutation>;
 
-// Tries the smallest populations, with the initial configuration and the parameters asked for.
-std::optional<Refutation> refutation_of(const ProveOptions& options, PhaseLine& line) {
+bool is_in(const Refutations& all, const exact::ClaimReport& claim) {
+  return std::ranges::any_of(all, [&](const Refutation& each) {
+    return each.claim.name == claim.name && each.claim.statement == claim.statement;
+  });
+}
+
+// Refutes what is not proved, where the smallest populations can: with the initial configuration
+// and the parameters asked for.
+Refutations refutations_of(const ProveOptions& options, const prove::Verdict& verdict,
+                           PhaseLine& line) {
   constexpr std::uint64_t most_agents = 6;
-  if (!options.target.empty()) return std::nullopt;
+  const bool asks_stop = options.target.empty() && !verdict.is_reached();
+  auto open = static_cast<std::size_t>(
+      std::ranges::count(verdict.always, false, &prove::PropertyVerdict::is_proved));
+  open += asks_stop ? 1 : 0;
+  Refutations found;
   const catalog::Entry entry = catalog::find(options.protocol);
-  for (std::uint64_t n = 2; n <= most_agents; ++n) {
+  for (std::uint64_t n = 2; n <= most_agents && found.size() < open; ++n) {
     experiment::RunText run{.protocol = options.protocol, .n = std::to_string(n)};
     run.init = options.init;
     for (const std::string& each : options.params) {
@@ -165,19 +197,22 @@ std::optional<Refutation> refutation_of(const ProveOptions& options, PhaseLine& 
           entry, {.from = "start"}, experiment::request_of(entry, run, experiment::verify_usage));
       asked.options.bounds.progress = std::ref(line);
       for (const exact::ClaimReport& each : entry.verify(asked).report.claims) {
-        if (each.fails()) return Refutation{n, each};
+        const bool is_asked = asks_stop || each.name == "always";
+        if (is_asked && each.fails() && !is_in(found, each)) found.push_back({n, each});
       }
     } catch (
         const Error&) {  // the initial configuration does not fit this n, or there is no memory
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 std::string refutation_text(const Refutation& refutation) {
-  std::string all = fmt::format("refuted  at n = {} (conclave verify --from start): {}\n",
-                                refutation.n, refutation.claim.problem);
-  for (const exact::TraceStep& each : refutation.claim.counterexample) {
+  const exact::ClaimReport& claim = refutation.claim;
+  std::string all = fmt::format(
+      "refuted  at n = {} (conclave verify --from start): {}{}\n", refutation.n,
+      claim.name == "always" ? fmt::format("always {}, ", claim.statement) : "", claim.problem);
+  for (const exact::TraceStep& each : claim.counterexample) {
     all += fmt::format("        {:24} [{}]\n", each.interaction, each.configuration);
   }
   return all;
@@ -190,14 +225,31 @@ std::string verdict_word(const prove::Verdict& verdict, bool is_refuted) {
   return is_vacuous ? "vacuous" : "not proved";
 }
 
-std::string json_text(const prove::Verdict& verdict, const std::optional<Refutation>& refutation) {
+Json always_json(const prove::Verdict& verdict, const Refutations& refutations) {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < verdict.always.size(); ++i) {
+    const std::string& text = verdict.model.text->document().properties[i].text;
+    const auto refuted = std::ranges::find_if(refutations, [&](const Refutation& each) {
+      return each.claim.name == "always" && each.claim.statement == text;
+    });
+    Json one{{"statement", text},
+             {"verdict", verdict.always[i].is_proved    ? "proved"
+                         : refuted != refutations.end() ? "refuted"
+                                                        : "not proved"}};
+    if (refuted != refutations.end()) one["refuted_at"] = refuted->n;
+    all.push_back(one);
+  }
+  return all;
+}
+
+std::string json_text(const prove::Verdict& verdict, const Refutations& refutations) {
   Json all{{"protocol", verdict.model.text->name()},
            {"init", verdict.model.start},
            {"goal", verdict.model.stop_text},
-           {"verdict", verdict_word(verdict, refutation.has_value())},
+           {"verdict", verdict_word(verdict, !refutations.empty())},
            {"states", verdict.model.states.size()},
            {"transitions", verdict.model.transitions.size()}};
-  if (verdict.is_proved()) {
+  if (verdict.is_reached()) {
     all["result"] = verdict.certificate["result"];
     all["leader_always"] = verdict.has_leader_always;
     all["stages"] = verdict.proof.stages.size();
@@ -207,7 +259,8 @@ std::string json_text(const prove::Verdict& verdict, const std::optional<Refutat
     all["from"] = configuration_text(verdict, verdict.proof.pair->first);
     all["to"] = configuration_text(verdict, verdict.proof.pair->now);
   }
-  if (refutation) all["refuted_at"] = refutation->n;
+  if (!refutations.empty()) all["refuted_at"] = refutations.front().n;
+  if (!verdict.always.empty()) all["always"] = always_json(verdict, refutations);
   all["notes"] = verdict.model.warnings;
   return all.dump(2) + '\n';
 }
@@ -223,23 +276,25 @@ void write_certificate(const ProveOptions& options, const prove::Verdict& verdic
 Exit answer(const ProveOptions& options, prove::Engine& engine,
             const std::atomic<bool>& interrupted) {
   const auto text = text::ProtocolText::read(options.protocol);
-  std::optional<Refutation> refutation;
+  Refutations refutations;
   std::optional<prove::Verdict> verdict;
   {
     PhaseLine line(options.quiet, interrupted);
     verdict = prove::prove(text, question_of(options), engine, std::ref(line));
-    if (verdict->proof.result == prove::Proof::Result::not_proved) {
-      refutation = refutation_of(options, line);
+    const bool is_vacuous = verdict->proof.result == prove::Proof::Result::vacuous;
+    if (!verdict->is_proved() && !is_vacuous) {
+      refutations = refutations_of(options, *verdict, line);
     }
   }
   write_certificate(options, *verdict);
   if (options.format == "json") {
-    fmt::print("{}", json_text(*verdict, refutation));
+    fmt::print("{}", json_text(*verdict, refutations));
   } else {
-    fmt::print("{}{}", text_of(options, *verdict), refutation ? refutation_text(*refutation) : "");
+    fmt::print("{}", text_of(options, *verdict));
+    for (const Refutation& each : refutations) fmt::print("{}", refutation_text(each));
   }
   if (verdict->is_proved()) return Exit::done;
-  return refutation ? Exit::does_not_hold : Exit::not_converged;
+  return !refutations.empty() ? Exit::does_not_hold : Exit::not_converged;
 }
 
 Exit prove_file(const ProveOptions& options) {

@@ -200,8 +200,9 @@ Exit run_size(const RunOptions& options, const catalog::PreparedRun& prepared, b
   writer.begin(prepared);
   experiment::Progress progress;
   const std::atomic<bool>& stop = interrupted_flag();
+  std::optional<experiment::Violation> violation;
   const auto begin = std::chrono::steady_clock::now();
-  {
+  try {
     const ProgressLine line(fmt::format("{} n = {}", options.words.protocol, prepared.n()), trials,
                             progress, execution.quiet, steps, trial_scale(prepared));
     experiment::run_trials(
@@ -210,14 +211,20 @@ Exit run_size(const RunOptions& options, const catalog::PreparedRun& prepared, b
          .threads = threads,
          .threads_per_trial = experiment::threads_per_trial(threads, asked_threads(execution))},
         [&](const experiment::Row& row) { writer.take(row); }, progress, stop);
+  } catch (const experiment::Violation& found) {
+    violation = found;
   }
-  writer.end(trials);
-  const bool is_interrupted = stop && writer.summary().trials() < trials;
-  if (is_last || is_interrupted) writer.finish();
+  writer.end(violation ? writer.summary().trials() : trials);
+  const bool is_interrupted = !violation && stop && writer.summary().trials() < trials;
+  if (is_last || is_interrupted || violation) writer.finish();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   if (!execution.quiet) {
     print_timing(writer.summary(), progress, steps, elapsed.count(),
                  threads * progress.threads_per_trial);
+  }
+  if (violation) {
+    tell("conclave: {}\n", violation->what());
+    return Exit::does_not_hold;
   }
   if (is_interrupted) {
     if (!execution.quiet)
@@ -256,7 +263,7 @@ Exit run(const RunOptions& options) {
   for (const auto& each : all) {
     const Exit ended = run_size(options, *each, &each == &all.back(), writer);
     if (ended != Exit::done) worst = ended;
-    if (ended == Exit::interrupted) break;
+    if (ended == Exit::interrupted || ended == Exit::does_not_hold) break;
   }
   return worst;
 }
@@ -266,6 +273,7 @@ Examples:
   conclave run pll --n 1e6 --trials 100
   conclave run pll --n 1e3,1e4,1e5 --trials 20
   conclave run my.pp --init A=60,B=40
+  conclave run protocols/modulo_count.pp --n 1e5 --check
   conclave run pll --n 2^20 --param m=25 --seed 7 --format jsonl > rows.jsonl
   conclave run pll --n 1000 --trials 1e4 --param reading=printed --max-parallel-time 1e5
   conclave run fratricide --n 1000 --trials 1000 --format csv --output rows.csv
@@ -276,6 +284,7 @@ Examples:
   conclave run pll --n 1e5 --until 20 --every 0.5 --history h.csv --final middle.csv
 
 Exit status: 0 done, 1 failed, 2 misused, 3 some trial did not converge within its limit,
+4 a property of the file fails (--check; its trial is the last one),
 130 interrupted (finished rows are kept, and the last one says so).)";
 
 }  // namespace

@@ -60,13 +60,18 @@ void check_files(const ExecutionText& outputs, const RunText& words) {
 
 void check_outputs(const ExecutionText& execution, const RunText& words) {
   check_samples(execution);
+  if (execution.check && catalog::file_of(words.protocol).empty()) {
+    throw Error(fmt::format(
+        "--check is for protocol files; conclave verify checks the lemmas of {}", words.protocol));
+  }
   check_files(execution, words);
 }
 
 void plan_samples(const ExecutionText& execution, Interactions n, TrialPlan& plan) {
   plan.keeps_trace = execution.has_trace();
   plan.keeps_history = execution.has_history();
-  plan.keeps_final = execution.has_final();
+  plan.keeps_final = execution.has_final() || execution.check;
+  plan.checks = execution.check;
   if (!plan.keeps_trace && !plan.keeps_history) return;
   plan.grid = execution.every.empty()
                   ? parse_grid(execution.trace_grid.empty() ? "log" : execution.trace_grid)

@@ -26,6 +26,7 @@ struct ExecutionText {
   std::string history_format{};
   std::string final_file{};
   std::string init_from{};
+  bool check = false;  // the properties of a protocol file, at every interaction
   bool quiet = false;
   // Asked for without a file, to be kept in memory.
   bool keeps_trace = false;

@@ -244,6 +244,13 @@ constexpr std::array options_of_executions{
                                      "from it",
                           .accepted_by = by_run,
                           .kind = ValueKind::path},
+    Option<ExecutionText>{.name = "check",
+                          .value = &ExecutionText::check,
+                          .meaning =
+                              "Watch the properties of a protocol file at every interaction, "
+                              "and stop where one fails",
+                          .accepted_by = by_run,
+                          .page = "own-protocols.md"},
     Option<ExecutionText>{.name = "quiet",
                           .value = &ExecutionText::quiet,
                           .meaning = "No progress line and no timing on standard error",

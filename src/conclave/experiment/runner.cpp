@@ -132,17 +132,25 @@ class Pool {
     ++progress_.trials_done;
     progress_.effective += row.result.effective;
     const std::scoped_lock lock(mutex_);
-    if (row.trial == next_row_) {
-      take_(row);
-      ++next_row_;
-    } else {
+    if (row.trial != next_row_) {
       waiting_.emplace(row.trial, std::move(row));
+      return;
     }
+    take_next(row);
     while (!waiting_.empty() && waiting_.begin()->first == next_row_) {
-      take_(waiting_.begin()->second);
+      take_next(waiting_.begin()->second);
       waiting_.erase(waiting_.begin());
-      ++next_row_;
     }
+  }
+
+  // No row follows one that violates a property.
+  void take_next(const Row& row) {
+    if (is_violated_) return;
+    take_(row);
+    ++next_row_;
+    const std::string violation = run_.violation(row.trial, row.result);
+    is_violated_ = !violation.empty();
+    if (is_violated_) throw Violation(violation);
   }
 
   const catalog::PreparedRun& run_;
@@ -156,6 +164,7 @@ class Pool {
   std::mutex mutex_;
   std::map<std::uint64_t, Row> waiting_;
   std::uint64_t next_row_ = 0;
+  bool is_violated_ = false;
   std::exception_ptr failure_;
 };
 

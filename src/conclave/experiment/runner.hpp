@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/error.hpp"
 #include "conclave/catalog/catalog.hpp"
 #include "conclave/experiment/row.hpp"
 
@@ -47,6 +48,13 @@ class Progress {
  private:
   mutable std::mutex mutex_;
   std::optional<Latest> latest_;
+};
+
+// Thrown by run_trials once it has handed over the first trial, in their order, in which a property
+// of the protocol file fails.
+class Violation : public Error {
+ public:
+  using Error::Error;
 };
 
 struct RunnerOptions {

@@ -44,6 +44,9 @@ struct TrialPlan {
   bool keeps_history = false;            // the census at every time of the grid and at the end
   bool keeps_final = false;              // the configuration at the end
   bool keeps_census_at_horizon = false;  // the same, but only of trials with a horizon
+  // The properties of a protocol file are watched: a trial is hopeless once one of them fails, and
+  // that is sampled, too.
+  bool checks = false;
 };
 
 // How many messages of a kind were sent.

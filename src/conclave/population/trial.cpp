@@ -203,6 +203,7 @@ void Trial::end_seeking(Ending ending) {
     return;
   }
   report();
+  if (plan_.checks && plan_.grid && ending == Ending::hopeless) sample();
   if (ending != Ending::converged) finish();
 }
 

@@ -1,5 +1,7 @@
 #include "conclave/prove/certificate.hpp"
 
+#include "conclave/prove/prove.hpp"
+
 namespace conclave::prove {
 namespace {
 
@@ -88,23 +90,31 @@ std::string to_string(Proof::Result result) {
   return "not proved";
 }
 
-Json counts_certificate(const text::CountsModel& model, const text::CountsQuestion& question,
-                        const std::vector<Invariant>& invariants, const Proof& proof, Speed bound) {
+Json counts_certificate(const text::CountsQuestion& question, const Verdict& verdict) {
+  const text::CountsModel& model = verdict.model;
+  const Proof& proof = verdict.proof;
+  const bool has_bound = verdict.is_reached() && verdict.speed != Speed::unknown;
   Json params = Json::object();
   for (const text::Given& each : question.given) params[each.name] = each.value;
-  return {{"format", "conclave-proof 1"},
-          {"kind", "counts"},
-          {"protocol", Json{{"name", model.text->name()}, {"content", model.text->content()}}},
-          {"params", params},
-          {"init", model.start},
-          {"target", question.target},
-          {"result", to_string(proof.result)},
-          {"bound", bound == Speed::unknown ? "" : to_string(bound)},
-          {"states", model.states},
-          {"transitions", list_of(model.transitions)},
-          {"never", proof.never},
-          {"invariants", list_of(invariants)},
-          {"stages", list_of(proof.stages)}};
+  Json json{{"format", "conclave-proof 1"},
+            {"kind", "counts"},
+            {"protocol", Json{{"name", model.text->name()}, {"content", model.text->content()}}},
+            {"params", params},
+            {"init", model.start},
+            {"target", question.target},
+            {"result", to_string(proof.result)},
+            {"bound", has_bound ? to_string(verdict.speed) : ""},
+            {"states", model.states},
+            {"transitions", list_of(model.transitions)},
+            {"never", proof.never},
+            {"invariants", list_of(verdict.invariants)},
+            {"stages", list_of(proof.stages)}};
+  Json always = Json::array();
+  for (std::size_t i = 0; i < verdict.always.size(); ++i) {
+    if (verdict.always[i].is_proved) always.push_back(i);
+  }
+  if (!verdict.always.empty()) json["always"] = always;
+  return json;
 }
 
 }  // namespace conclave::prove

@@ -8,7 +8,9 @@
 //    "rank", "weights": [1,0], "child": 1, "speed": "n log n"},
 //               {"rule": "terminal"}]}
 //
-// States and transitions are listed for readers, and compared with the file's.
+// "always" lists which of the file's properties are proved; where only they are, the result is "not
+// proved" and there are no stages. States and transitions are listed for readers, and compared with
+// the file's.
 #pragma once
 
 #include "conclave/base/json.hpp"
@@ -17,8 +19,9 @@
 
 namespace conclave::prove {
 
-Json counts_certificate(const text::CountsModel& model, const text::CountsQuestion& question,
-                        const std::vector<Invariant>& invariants, const Proof& proof, Speed bound);
+struct Verdict;
+
+Json counts_certificate(const text::CountsQuestion& question, const Verdict& verdict);
 
 // The name of a result, as certificates and reports have it.
 std::string to_string(Proof::Result result);

@@ -14,6 +14,13 @@ bool some_agent_leads(const text::CountsModel& model, Invariants& invariants) {
   return !invariants.refute({nobody}) && !invariants.gave_up();
 }
 
+PropertyVerdict always_holds(const std::string& formula, Invariants& invariants) {
+  if (formula.empty()) return {};
+  auto pair = invariants.refute({invariants.named(!invariants.parse(formula))});
+  const bool is_proved = !pair && !invariants.gave_up();
+  return {.is_proved = is_proved, .pair = std::move(pair)};
+}
+
 }  // namespace
 
 Verdict prove(const std::shared_ptr<const text::ProtocolText>& text,
@@ -23,15 +30,20 @@ Verdict prove(const std::shared_ptr<const text::ProtocolText>& text,
   const Net net{.states = verdict.model.states.size(), .transitions = verdict.model.transitions};
   Invariants invariants(engine, verdict.model, net);
   verdict.proof = prove_reached(verdict.model, net, engine, invariants, progress);
-  if (verdict.is_proved()) {
+  if (verdict.proof.result == Proof::Result::vacuous) return verdict;
+  for (const std::string& each : verdict.model.always) {
+    verdict.always.push_back(always_holds(each, invariants));
+  }
+  if (verdict.is_reached()) {
     verdict.has_leader_always = some_agent_leads(verdict.model, invariants);
-    verdict.invariants = invariants.all();
     verdict.speed = Speed::none;
     for (const Stage& each : verdict.proof.stages) {
       verdict.speed = std::max(verdict.speed, each.speed);
     }
-    verdict.certificate = counts_certificate(verdict.model, question, verdict.invariants,
-                                             verdict.proof, verdict.speed);
+  }
+  verdict.invariants = invariants.all();
+  if (verdict.is_reached() || std::ranges::any_of(verdict.always, &PropertyVerdict::is_proved)) {
+    verdict.certificate = counts_certificate(question, verdict);
   }
   verdict.queries = engine.queries();
   return verdict;

@@ -270,17 +270,51 @@ void Compiled::set_conditions(Resolver& resolver) {
   for (const Definition& each : document.observables) {
     observables_.push_back(resolver.observable(each.value));
   }
+  observed_sets_ = resolver.counted().size();
+  observed_aggregates_ = resolver.aggregates().size();
+  for (const PropertyText& each : document.properties) {
+    properties_.push_back(resolver.condition(each.condition, Scope::population));
+  }
+  for (const ComputationText& each : document.computations) {
+    computations_.push_back(computation(each, resolver));
+  }
   counted_ = resolver.counted();
   aggregates_ = resolver.aggregates();
   watches_silence_ = mentions_silence(stop_) || (fail_ && mentions_silence(*fail_)) ||
                      (hold_ && mentions_silence(*hold_));
   observes_silence_ = std::ranges::any_of(observables_, mentions_silence);
-  observes_census_ = observes_silence_ || counted_.size() > most_lanes || !aggregates_.empty();
+  observes_census_ = observes_silence_ || observed_sets_ > most_lanes || observed_aggregates_ > 0;
   follows_states_ = watches_silence_ || decisive_sets_ > most_lanes || decisive_aggregates_ > 0;
   set_silence();
   set_horizon(resolver);
   set_lasting(resolver);
   set_counting();
+}
+
+Computation Compiled::computation(const ComputationText& text, Resolver& resolver) const {
+  if (text_->document().outputs.empty()) {
+    throw Mistake(text.place, "this file has no outputs; add lines such as output yes = A");
+  }
+  Computation result{.inputs = {}, .cases = {}, .text = text.text};
+  for (const Name& each : text.inputs) {
+    const StateIndex state = start_state({.place = each.place, .state = each}, resolver);
+    if (std::ranges::find(result.inputs, state) == result.inputs.end()) {
+      result.inputs.push_back(state);
+    }
+  }
+  for (const auto& [condition, output] : text.cases) {
+    const auto named = [&](const std::string& name) {
+      return Expression{.form = Form::name, .place = output.place, .name = name};
+    };
+    Expression agrees{.form = Form::operation, .place = output.place, .operation = Operator::equal};
+    agrees.parts = {named("output"), named(output.text)};
+    Expression all{.form = Form::count, .place = output.place, .name = "all"};
+    all.parts.push_back(std::move(agrees));
+    result.cases.push_back({.condition = resolver.condition(condition, Scope::population),
+                            .consensus = resolver.condition(all, Scope::population),
+                            .output = output.text});
+  }
+  return result;
 }
 
 void Compiled::set_horizon(Resolver& resolver) {
@@ -442,9 +476,10 @@ void Compiled::make_open_network(Resolver& resolver) {
 
 // The tally of an open network does not know which reactions are left; its engine does.
 void Compiled::set_silence() {
-  if (!is_open() || !(watches_silence_ || observes_silence_)) return;
+  const bool claims_silence = std::ranges::any_of(properties_, mentions_silence);
+  if (!is_open() || !(watches_silence_ || observes_silence_ || claims_silence)) return;
   if (stop_.kind != Node::Kind::silent || (fail_ && mentions_silence(*fail_)) ||
-      observes_silence_) {
+      observes_silence_ || claims_silence) {
     throw Mistake(text_->document().stop->place,
                   "where molecules are born or die, 'silent' is a stop condition of its own only");
   }

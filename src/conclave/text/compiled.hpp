@@ -46,6 +46,19 @@ struct CompiledStart {
   }
 };
 
+// An input is a number of agents in each of these states. The case that applies to it says on which
+// output all agents agree in the end.
+struct Computation {
+  struct Case {
+    Node condition;  // of the input
+    Node consensus;  // of a configuration: all agents give the output
+    std::string output;
+  };
+  std::vector<StateIndex> inputs;
+  std::vector<Case> cases;
+  std::string text;
+};
+
 class Compiled {
  public:
   // Fixes the parameters that were given, the defaults of the others, and n >= 2 agents, and works
@@ -97,6 +110,10 @@ class Compiled {
   std::size_t decisive_sets() const { return decisive_sets_; }
   const std::vector<Aggregate>& aggregates() const { return aggregates_; }
   std::size_t decisive_aggregates() const { return decisive_aggregates_; }
+  // Those beyond the first observed ones belong to the file's properties, which only
+  // property_holds (condition_tally.hpp) evaluates.
+  std::size_t observed_sets() const { return observed_sets_; }
+  std::size_t observed_aggregates() const { return observed_aggregates_; }
   // Whether the conditions need more than the counts of the first most_lanes sets.
   static constexpr std::size_t most_lanes = 8;
   static constexpr const char* hold_parameter = "hold";  // of every file that has none of its own
@@ -121,6 +138,8 @@ class Compiled {
   const Node& stop() const { return stop_; }
   const std::optional<Node>& fail() const { return fail_; }
   const std::vector<Node>& observables() const { return observables_; }
+  const std::vector<Node>& properties() const { return properties_; }  // in the file's order
+  const std::vector<Computation>& computations() const { return computations_; }
   bool watches_silence() const { return watches_silence_; }  // the stop or the fail condition
   // The time at which a trial ends, of `stop when ... or time >= 10`; exact and not negative.
   const std::optional<Number>& horizon() const { return horizon_; }
@@ -177,11 +196,12 @@ class Compiled {
   AgentCount item_count(const StartItem& item, AgentCount n, Resolver& resolver) const;
   void spread_evenly(CompiledStart& start, AgentCount agents) const;
   void set_conditions(Resolver& resolver);
+  Computation computation(const ComputationText& text, Resolver& resolver) const;
   void set_horizon(Resolver& resolver);
   void set_lasting(Resolver& resolver);
   void set_holding(const std::vector<Given>& given);
   void set_counting();
-  std::size_t lanes() const { return std::min(counted_.size(), most_lanes); }
+  std::size_t lanes() const { return std::min(observed_sets_, most_lanes); }
 
   std::shared_ptr<const ProtocolText> text_;
   AgentCount n_;
@@ -195,6 +215,8 @@ class Compiled {
   std::size_t decisive_sets_ = 0;
   std::vector<Aggregate> aggregates_;
   std::size_t decisive_aggregates_ = 0;
+  std::size_t observed_sets_ = 0;
+  std::size_t observed_aggregates_ = 0;
   bool follows_states_ = false;
   bool observes_census_ = false;
   bool observes_silence_ = false;
@@ -209,6 +231,8 @@ class Compiled {
   Node stop_;
   std::optional<Node> fail_;
   std::vector<Node> observables_;
+  std::vector<Node> properties_;
+  std::vector<Computation> computations_;
   bool watches_silence_ = false;
   std::vector<MassAction> reactions_;
   Number volume_;

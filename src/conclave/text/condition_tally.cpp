@@ -23,9 +23,10 @@ decltype(Observation::value) observed_value(const Node& observable, const Scene&
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+using CensusView = std::span<const std::pair<StateIndex, AgentCount>>;
+
 // Put together over a census.
-Number gathered_over(const Aggregate& aggregate, const ConditionTally::States& census,
-                     const Compiled& protocol) {
+Number gathered_over(const Aggregate& aggregate, CensusView census, const Compiled& protocol) {
   std::optional<Number> result;
   for (const auto& [state, count] : census) {
     const Number value = protocol.value_of(aggregate, state);
@@ -41,7 +42,7 @@ Number gathered_over(const Aggregate& aggregate, const ConditionTally::States& c
   return result.value_or(Number(0));
 }
 
-bool is_silent_census(const ConditionTally::States& census, const Compiled& protocol) {
+bool is_silent_census(CensusView census, const Compiled& protocol) {
   for (const auto& [u, count] : census) {
     for (const auto& [v, others] : census) {
       if ((u != v || count >= 2) && protocol.reacts(u, v)) return false;
@@ -49,6 +50,35 @@ bool is_silent_census(const ConditionTally::States& census, const Compiled& prot
   }
   return true;
 }
+
+// The values of the first sets and aggregates, for conditions about a population.
+class Totals {
+ public:
+  Totals(const Compiled& protocol, CensusView census, std::size_t sets, std::size_t aggregates)
+      : protocol_(protocol), census_(census), counts_(sets) {
+    for (const auto& [state, count] : census) {
+      for (std::size_t set = 0; set < sets; ++set) {
+        if (protocol.is_in_set(set, state)) counts_[set] += count;
+      }
+    }
+    for (std::size_t i = 0; i < aggregates; ++i) {
+      gathered_.push_back(gathered_over(protocol.aggregates()[i], census, protocol));
+    }
+  }
+
+  // Lives as long as this.
+  Scene scene(bool asks_silence) const {
+    return {.counts = counts_,
+            .aggregates = gathered_,
+            .is_silent = asks_silence && is_silent_census(census_, protocol_)};
+  }
+
+ private:
+  const Compiled& protocol_;
+  CensusView census_;
+  std::vector<AgentCount> counts_;
+  std::vector<Number> gathered_;
+};
 
 }  // namespace
 
@@ -324,22 +354,20 @@ std::vector<Observation> ConditionTally::observations() const {
 }
 
 std::vector<Observation> ConditionTally::observations(const States& census) const try {
-  std::vector<AgentCount> counts(protocol_->counted().size());
-  for (const auto& [state, count] : census) {
-    for (std::size_t set = 0; set < counts.size(); ++set) {
-      if (protocol_->is_in_set(set, state)) counts[set] += count;
-    }
-  }
-  std::vector<Number> aggregates;
-  for (const Aggregate& each : protocol_->aggregates()) {
-    aggregates.push_back(gathered_over(each, census, *protocol_));
-  }
-  return observed(*protocol_, {.counts = counts,
-                               .aggregates = aggregates,
-                               .is_silent = protocol_->observes_silence() &&
-                                            is_silent_census(census, *protocol_)});
+  const Totals totals(*protocol_, census, protocol_->observed_sets(),
+                      protocol_->observed_aggregates());
+  return observed(*protocol_, totals.scene(protocol_->observes_silence()));
 } catch (const NumberError& error) {
   protocol_->text().object({protocol_->observables()[0].place, error.what()});
+}
+
+bool holds_in(const Compiled& protocol, const Node& condition, CensusView census) try {
+  const Totals totals(protocol, census, protocol.counted().size(), protocol.aggregates().size());
+  return holds(condition, totals.scene(true));
+} catch (const Mistake& mistake) {
+  protocol.text().object(mistake);
+} catch (const NumberError& error) {
+  protocol.text().object({condition.place, error.what()});
 }
 
 }  // namespace conclave::text

@@ -86,6 +86,11 @@ struct ConditionStability {
 // `holds` is exact; `steps` is a lower bound, 0 where nothing is known. Throws as text::holds does.
 ConditionStability stability_of(const Node& condition, const Scene& scene);
 
+// Whether a condition of Compiled::properties or computations holds in a population with this many
+// agents in each state. O(states * sets). Throws Error where it has no value.
+bool holds_in(const Compiled& protocol, const Node& condition,
+              std::span<const std::pair<StateIndex, AgentCount>> census);
+
 // The protocol must outlive it. Changes are O(1) where sets are counted in bytes, and O(sets) where
 // states are followed; what throws is Error, where a condition has no value.
 class ConditionTally {

@@ -362,6 +362,7 @@ class Reader {
     find_transitions();
     find_moduli();
     model_.init = joined("and", conditions_of(start));
+    find_properties();
     model_.stop_text = question_.target.empty() ? document().stop_text : question_.target;
     if (question_.target.empty()) return set_stop(*document().stop);
     try {
@@ -380,6 +381,22 @@ class Reader {
     if (cursor.here().kind == TokenKind::end_of_statement) cursor.take();
     if (cursor.here().kind != TokenKind::end_of_text) cursor.expected("the end of the condition");
     return expression;
+  }
+
+  void find_properties() {
+    for (const ComputationText& each : document().computations) {
+      warn(each.place, "no proof of what a file computes is tried; verify checks it for small n");
+    }
+    const Translation translation(model_, resolver_, 'c');
+    for (const PropertyText& each : document().properties) {
+      const Node node = resolver_.condition(each.condition, Scope::population);
+      try {
+        model_.always.push_back(translation.condition(node));
+      } catch (const Mistake& mistake) {
+        model_.always.emplace_back();
+        warn(mistake.place(), fmt::format("{}; no proof of it is tried", mistake.what()));
+      }
+    }
   }
 
   void set_stop(const Expression& expression) {

@@ -37,11 +37,14 @@ struct CountsModel {
   std::string stop{};                           // a formula over n, c, others
   std::vector<std::string> stop_after{};        // the same after each transition
   std::string stop_text{};                      // as it was written
-  std::string start{};                          // the name of the initial configuration
-  std::vector<bool> leaders{};                  // by state
-  std::vector<bool> may_start{};                // by state: whether agents may be in it at first
-  std::vector<std::int64_t> moduli{};           // candidates: the whole parameters and constants
-  std::vector<std::string> warnings{};          // on what is over-approximated
+  // The properties of the file, in its order: formulas over n, c, others; empty where one is not
+  // linear.
+  std::vector<std::string> always{};
+  std::string start{};                  // the name of the initial configuration
+  std::vector<bool> leaders{};          // by state
+  std::vector<bool> may_start{};        // by state: whether agents may be in it at first
+  std::vector<std::int64_t> moduli{};   // candidates: the whole parameters and constants
+  std::vector<std::string> warnings{};  // on what is over-approximated
 
   std::shared_ptr<const ProtocolText> text{};  // of the file
   std::shared_ptr<const Compiled> compiled{};

@@ -120,5 +120,14 @@ void parse_reactions(Cursor& cursor, Document& document);
 // When all is read: species are those that are named, in the order in which they appear; where a
 // condition or an observable names a species, it means how many molecules of it there are.
 void complete_network(Document& document, Dialect dialect);
+// Whether the field called state has this value. Where an expression names one, it then means how
+// many agents are in it.
+bool is_state(const Document& document, const std::string& name);
+void read_as_counts(const Document& document, Expression& expression);
+
+// Behind the word `computes`; and when all is read: inputs that are not listed are the states that
+// the conditions name.
+ComputationText parse_computation(Cursor& cursor);
+void complete_computations(Document& document);
 
 }  // namespace conclave::text

@@ -159,24 +159,25 @@ void collect_species(Document& document) {
   if (!document.reactions.empty()) document.fields.push_back(std::move(field));
 }
 
-bool is_species(const Document& document, const std::string& name) {
-  return !document.fields.empty() &&
-         std::ranges::find(document.fields[0].values, name, &Name::text) !=
-             document.fields[0].values.end();
+}  // namespace
+
+bool is_state(const Document& document, const std::string& name) {
+  return std::ranges::any_of(document.fields, [&](const FieldText& field) {
+    return field.name.text == state_field &&
+           std::ranges::find(field.values, name, &Name::text) != field.values.end();
+  });
 }
 
-// B == 0 is count(B) == 0. Inside of count(...) a name is already a condition on a molecule.
+// B == 0 is count(B) == 0. Inside of count(...) a name is already a condition on an agent.
 void read_as_counts(const Document& document, Expression& expression) {
   if (expression.form == Form::count) return;
   for (Expression& part : expression.parts) read_as_counts(document, part);
-  const bool names_one = expression.form == Form::name && is_species(document, expression.name);
+  const bool names_one = expression.form == Form::name && is_state(document, expression.name);
   if (!names_one && expression.form != Form::one_of) return;
   Expression counted{.form = Form::count, .place = expression.place, .name = "count"};
   counted.parts.push_back(std::move(expression));
   expression = std::move(counted);
 }
-
-}  // namespace
 
 bool parse_network_statement(Cursor& cursor, Document& document) {
   return NetworkParser(cursor, document).statement();
@@ -206,6 +207,7 @@ void complete_network(Document& document, Dialect dialect) {
     throw Mistake(document.hold->place, "'hold while' is for protocol files, not for reactions");
   }
   for (Definition& each : document.observables) read_as_counts(document, each.value);
+  for (PropertyText& each : document.properties) read_as_counts(document, each.condition);
 }
 
 }  // namespace conclave::text

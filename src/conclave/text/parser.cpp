@@ -38,7 +38,7 @@ class Parser {
     void (Parser::*parse)();
     bool is_late = false;
   };
-  static constexpr std::size_t statement_count = 19;
+  static constexpr std::size_t statement_count = 22;
   static const std::array<Statement, statement_count>& statements();
 
   void statement() {
@@ -214,6 +214,21 @@ class Parser {
     document_.fail = parse_expression(cursor_);
   }
 
+  // Behind `always`, or its other name `invariant`.
+  void always() {
+    constexpr std::size_t most_properties = 16;
+    if (document_.properties.size() == most_properties) {
+      throw Mistake(cursor_.place(),
+                    fmt::format("a file has at most {} properties", most_properties));
+    }
+    const Token& begin = cursor_.here();
+    PropertyText property{.condition = parse_expression(cursor_)};
+    property.text = cursor_.written_since(begin);
+    document_.properties.push_back(std::move(property));
+  }
+
+  void computes() { document_.computations.push_back(parse_computation(cursor_)); }
+
   void start() {
     StartText start{.name = cursor_.need_start_name()};
     cursor_.need(":", "and who starts how, such as 1 of A, rest of B");
@@ -321,7 +336,10 @@ const std::array<Parser::Statement, Parser::statement_count>& Parser::statements
        {"fun", &Parser::fun, true},
        {"import", &Parser::import, true},
        {"hold", &Parser::hold, true},
-       {"reactions", &Parser::reactions, true}}};
+       {"reactions", &Parser::reactions, true},
+       {"always", &Parser::always, true},
+       {"invariant", &Parser::always, true},
+       {"computes", &Parser::computes, true}}};
   return all;
 }
 

@@ -91,6 +91,7 @@ void ProtocolText::complete() {
     Cursor cursor(document_.stop_text);
     document_.stop = parse_expression(cursor);
   }
+  complete_computations(document_);
   if (document_.title.empty()) {
     document_.title = document_.is_network ? "a reaction network" : "a protocol of your own";
   }
@@ -98,6 +99,8 @@ void ProtocolText::complete() {
 }
 
 void ProtocolText::list_names() {
+  observables_.clear();
+  starts_.clear();
   for (const Definition& each : document_.observables) {
     observables_.push_back({each.name.text, each.meaning});
   }
@@ -108,17 +111,13 @@ void ProtocolText::list_names() {
   }
 }
 
-ProtocolText::ProtocolText(const ProtocolText& other, StartText start, std::string label)
+ProtocolText::ProtocolText(const ProtocolText& other)
     : name_(other.name_),
       content_(other.content_),
       files_(other.files_),
       files_read_(other.files_read_),
       hash_(other.hash_),
-      document_(other.document_) {
-  files_.push_back({std::move(label), {}});
-  document_.starts.push_back(std::move(start));
-  list_names();
-}
+      document_(other.document_) {}
 
 std::shared_ptr<const ProtocolText> ProtocolText::with_start(const std::string& shares) const {
   const std::string label = fmt::format("--init {}", excerpt(shares));
@@ -128,11 +127,32 @@ std::shared_ptr<const ProtocolText> ProtocolText::with_start(const std::string& 
         parse("start given: " + text, Dialect::protocol, static_cast<std::uint32_t>(files_.size()));
     if (added.starts.size() != 1) throw Mistake({}, "this is more than one start");
     added.starts.front().name.text = shares;
-    return std::shared_ptr<const ProtocolText>(
-        new ProtocolText(*this, std::move(added.starts.front()), label));
+    const std::shared_ptr<ProtocolText> result(new ProtocolText(*this));
+    result->files_.push_back({label, {}});
+    result->document_.starts.push_back(std::move(added.starts.front()));
+    result->list_names();
+    return result;
   } catch (const Mistake& mistake) {
     throw Error(fmt::format("{}: {}", label, mistake.what()));
   }
+}
+
+std::shared_ptr<const ProtocolText> ProtocolText::with_checks() const {
+  const std::shared_ptr<ProtocolText> result(new ProtocolText(*this));
+  std::optional<Expression>& fail = result->document_.fail;
+  for (const PropertyText& each : document_.properties) {
+    Expression broken{.form = Form::operation,
+                      .place = each.condition.place,
+                      .operation = Operator::negation,
+                      .parts = {each.condition}};
+    fail = !fail ? broken
+                 : Expression{.form = Form::operation,
+                              .place = broken.place,
+                              .operation = Operator::disjunction,
+                              .parts = {std::move(*fail), std::move(broken)}};
+  }
+  result->list_names();
+  return result;
 }
 
 std::shared_ptr<const ProtocolText> ProtocolText::read(const std::string& path) {

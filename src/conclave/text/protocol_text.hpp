@@ -26,6 +26,9 @@ class ProtocolText {
   // Throws Error if they cannot be read.
   std::shared_ptr<const ProtocolText> with_start(const std::string& shares) const;
 
+  // The same, hopeless as soon as one of its properties fails.
+  std::shared_ptr<const ProtocolText> with_checks() const;
+
   // Whether a user who writes this means a file.
   static bool is_path(std::string_view word);
 
@@ -47,7 +50,7 @@ class ProtocolText {
 
  private:
   ProtocolText(std::string name, Sources sources);
-  ProtocolText(const ProtocolText& other, StartText start, std::string label);
+  ProtocolText(const ProtocolText& other);  // its names are still to be listed
   void complete();
   void list_names();
   std::string marked(Place place) const;

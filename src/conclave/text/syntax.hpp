@@ -205,6 +205,26 @@ struct StartText {
   std::string meaning{};
 };
 
+// `always count(leader) >= 1`: what the file says about every configuration of its runs.
+struct PropertyText {
+  Expression condition;
+  std::string text{};  // as it was written: "count(leader) >= 1"
+};
+
+// `computes if A > B then yes else no over A, B when A != B`: which output all agents agree on in
+// the end, by how many of them start in which state.
+struct ComputationText {
+  // At most one condition holds of an input; where none does, nothing is said.
+  struct Case {
+    Expression condition;
+    Name output;
+  };
+  Place place{};
+  std::vector<Name> inputs{};  // the states in which agents start
+  std::vector<Case> cases{};
+  std::string text{};  // as it was written
+};
+
 // `import "clock.pp" as slow with digit as hour`
 struct ImportText {
   Place place{};
@@ -230,6 +250,8 @@ struct Document {
   std::optional<Expression> lasting{};  // of `stop when ... for T`
   std::optional<Expression> hold{};     // of `hold while ...`
   std::vector<Definition> observables{};
+  std::vector<PropertyText> properties{};
+  std::vector<ComputationText> computations{};
   std::vector<StepText> steps{};
   std::vector<RuleText> rules{};
   bool is_network = false;  // of reactions, which take the place of rules

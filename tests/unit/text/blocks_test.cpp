@@ -151,8 +151,11 @@ TEST(Blocks, AreToldWhereTheyAreWrong) {
 
 TEST(Words, ThatCameLaterStillNameStates) {
   const auto protocol =
-      compiled("states step, fun, each, do\nstart s: all of step\nstep + fun -> fun + fun\n", 10);
+      compiled("states step, fun, each, do, always\nstart s: all of step\nstep + fun -> fun + fun\n"
+               "always + fun -> fun + fun\n",
+               10);
   EXPECT_EQ(reaction(*protocol, 0, 1), "1 1 1/1, ");
+  EXPECT_EQ(reaction(*protocol, 4, 1), "1 1 1/1, ");
 }
 
 }  // namespace

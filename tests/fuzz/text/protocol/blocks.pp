@@ -11,4 +11,6 @@ u + v when far(u.x, v.x) < 7/2 do {
    with probability p { u.x = k, v.x = d } else if k == d { L + L -> L + F with 1/2 or F + L with 1/4 }
 }
 observe m = mean(x)
+always all(x < 10) and sum(x) <= 9 * n or silent
+invariant not any(F and on) or n > 2
 stop when max(x) == min(x) or sum(if L then x else 0) > 50 or time >= 10
