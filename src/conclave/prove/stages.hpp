@@ -14,8 +14,7 @@
 //             S is a trap: once occupied, always. Children: S will never be occupied; S is
 //             occupied.
 //   weak      weights >= 0 such that where the condition fails, some enabled transition lowers
-//   them:
-//             then from everywhere the condition is reached
+//             them: then from everywhere the condition is reached
 //
 // A tree of stages whose leaves are terminal or weak proves the claim for every population size.
 #pragma once
