@@ -17,6 +17,8 @@
 
 namespace conclave::prove {
 
+// The certificate of a claim that is proved, with everything that the stages and invariants need to
+// be checked. A bound that is `unknown` is left out.
 Json counts_certificate(const text::CountsModel& model, const text::CountsQuestion& question,
                         const std::vector<Invariant>& invariants, const Proof& proof, Speed bound);
 

@@ -24,6 +24,7 @@ struct Verdict {
   std::uint64_t queries = 0;
   Json certificate{};  // null unless the claim is proved
 
+  // Whether the claim holds for every population size. If not, it may hold all the same.
   bool is_proved() const {
     return proof.result != Proof::Result::not_proved && proof.result != Proof::Result::vacuous;
   }
