@@ -101,6 +101,7 @@ class RuledDelays final : public DelayAdversary {
   std::span<const Rule> table_;
 };
 
+// Wakes nodes as the rules of the table say; the same table decides delays.
 class RuledWakeups final : public WakeupAdversary {
  public:
   // The table has one rule per situation and must outlive the adversary.
