@@ -34,6 +34,7 @@ class PreparedConfiguration final : public PreparedRun {
   using Parameters = typename C::Parameters;
   static constexpr bool has_dense = !std::is_same_v<C, Dense>;
 
+  // Throws Error if the request does not make sense.
   explicit PreparedConfiguration(const RunRequest& request)
       : n_(checked_population(request.n)),
         seed_(request.seed),
