@@ -86,9 +86,9 @@ class ModulesTest(unittest.TestCase):
         self.assertIn("src/conclave/cli/a.cpp: 1 lines\n", report)
 
     def test_contracts_of_public_names(self):
-        self.write("src/conclave/model/b.hpp", HEADER)
-        self.write("src/conclave/model/detail/c.hpp", "// C.\nvoid c();\nvoid d();\n")
-        self.assertRegex(self.run_tool()[1], r"model .* 67%\n")
+        self.write("src/conclave/protocols/b.hpp", HEADER)
+        self.write("src/conclave/protocols/detail/c.hpp", "// C.\nvoid c();\nvoid d();\n")
+        self.assertRegex(self.run_tool()[1], r"protocols .* 67%\n")
         self.assertRegex(self.run_tool()[1], r"cli .* -\n")
         silent = [line.partition(": ")[2] for line in self.run_tool("--silent")[1].splitlines()]
         self.assertEqual(silent, ["late", "after_body", "Other", "Engine"])
