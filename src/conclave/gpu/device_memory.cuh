@@ -130,8 +130,7 @@ class KeptInCache {
 // it would wait for all that the devices are doing for this process. Serves several threads.
 class SharedMemory {
  public:
-  // So many bytes that nobody has filled, of which `give_back` must be told the same number. Throws
-  // Error where there are none.
+  // So many bytes, not filled; `give_back` takes the same number. Throws Error if there is none.
   static void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex());
     if (const auto found = kept().find(bytes); found != kept().end()) {

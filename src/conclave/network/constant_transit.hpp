@@ -19,7 +19,7 @@
 
 namespace conclave::network {
 
-// A message that arrives at node `to`, which has still to look up the port.
+// A message that arrives at node `to`; the port is left to the caller.
 template <class Message>
 struct Delivery {
   Ticks at = 0;

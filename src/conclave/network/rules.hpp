@@ -80,6 +80,7 @@ class Situations {
 // For the search: any rule. A table is a "configuration" of such states.
 struct AnyRule {
   using State = Rule;
+  // Each of the nine rules with the same probability.
   Rule arbitrary(Choice auto& choice) const {
     return {static_cast<std::uint8_t>(choice.below(3)), static_cast<std::uint8_t>(choice.below(3))};
   }

@@ -31,7 +31,7 @@ using AnyStart = std::shared_ptr<const void>;
 class StartSpace {
  public:
   virtual ~StartSpace() = default;
-  // A start that the law of the space draws.
+  // One drawn by the law of the space.
   virtual AnyStart random(Stream& choice) = 0;
   // A copy with few agents changed; may be equal.
   virtual AnyStart changed(const AnyStart& start, Stream& choice) = 0;
@@ -75,7 +75,7 @@ class ArbitraryStarts final : public StartSpace {
   ArbitraryStarts(const P& protocol, AgentCount n, Simulate simulate)
       : protocol_(protocol), n_(n), simulate_(std::move(simulate)) {}
 
-  // Between agents and starts; the reference is good as long as the start.
+  // Conversions between agents and configurations; the reference lives as long as `start`.
   static AnyStart start_of(Agents agents) {
     return std::make_shared<const Agents>(std::move(agents));
   }
