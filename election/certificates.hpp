@@ -18,6 +18,7 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
+// When a certificate is valid, both ends included.
 struct Validity {
   std::chrono::system_clock::time_point from;
   std::chrono::system_clock::time_point until;
@@ -67,6 +68,7 @@ std::string serial_of(const std::string& certificate);
 // Error if it is not hexadecimal.
 std::string plain_serial(std::string_view text);
 
+// The names of PEM files.
 struct CredentialFiles {
   std::string authority;
   std::string certificate;

@@ -38,6 +38,7 @@ inline constexpr MemberIndex nobody = 0xffffffff;
 // Numbers of members that have been removed are not used again, so they run out, in the end.
 inline constexpr MemberIndex most_member_numbers = 4096;
 
+// Which version of the list a configuration is, and in which term it has been confirmed.
 struct Stamp {
   Term term = 0;
   std::uint64_t version = 0;
@@ -48,12 +49,14 @@ struct Stamp {
     if (term != other.term) return term > other.term;
     return version > other.version || (version == other.version && list == other.list);
   }
+  // Whether both are of the same seats, whatever their terms.
   bool has_list_of(const Stamp& other) const {
     return version == other.version && list == other.list;
   }
   friend bool operator==(const Stamp&, const Stamp&) = default;
 };
 
+// A member's place in the cluster.
 struct Seat {
   MemberIndex member = 0;
   Endpoint endpoint{};
@@ -68,6 +71,7 @@ struct Configuration {
 
   bool has(MemberIndex member) const { return find(member) != nullptr; }
   const Seat* find(MemberIndex member) const;  // null: it has no seat
+  // So many members decide: more than half of the seats.
   std::size_t majority() const { return seats.size() / 2 + 1; }
 
   friend bool operator==(const Configuration&, const Configuration&) = default;

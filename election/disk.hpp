@@ -20,8 +20,10 @@ struct Born {
 class OpenFile {
  public:
   virtual ~OpenFile() = default;
+  // Differs from that of every other file, as far as the file system knows.
   virtual Born born() const = 0;
   virtual std::string read(std::size_t most_bytes) = 0;  // from its beginning
+  // At its end.
   virtual void append(std::string_view text) = 0;
   virtual void overwrite(std::string_view text) = 0;  // its beginning
   virtual void sync() = 0;  // returns when it is on the disk; of a folder: the names in it
@@ -33,6 +35,7 @@ class Disk {
   virtual ~Disk() = default;
   virtual std::unique_ptr<OpenFile> open(const std::string& path) = 0;    // null: there is none
   virtual std::unique_ptr<OpenFile> create(const std::string& path) = 0;  // in the place of any
+  // The folder in which this file is or would be.
   virtual std::unique_ptr<OpenFile> folder_of(const std::string& path) = 0;
   // Creates the file where there is none. Throws Error where another process has locked it.
   virtual std::unique_ptr<OpenFile> lock(const std::string& path, const std::string& of) = 0;

@@ -28,6 +28,7 @@ std::string to_string(const Incarnation& incarnation);  // "4 8f1e2d3c4b5a6978"
 // The largest known incarnation of each member; one that is not in it has 0 0.
 class IncarnationTable {
  public:
+  // The largest known of this member; 0 0 where none is.
   Incarnation of(MemberIndex member) const;
   // Stores the incarnation if it is larger than the known one; whether it was.
   bool raise(MemberIndex member, const Incarnation& incarnation);

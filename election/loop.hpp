@@ -30,6 +30,7 @@ class Loop {
   void stop();                         // after the current callback
 
   void post(std::function<void()> call);  // after the current callback
+  // Once, no earlier than after this time. The callback may be cancelled until it begins.
   TimerId after(Clock::duration time, std::function<void()> call);
   void cancel(TimerId timer);  // one that has fired already, or none: no harm
   // Once, when the descriptor can be read or its writers are gone. It stays the caller's, who may

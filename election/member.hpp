@@ -105,6 +105,7 @@ struct MemberOptions {
   StreamName coins{};
 };
 
+// A note for one other member; see Member::take_outgoing.
 struct OutgoingNote {
   MemberIndex to = nobody;
   Note note{};
@@ -136,6 +137,7 @@ class Member {
   Member(const MemberOptions& options, Instant now);
 
   void wake(Instant now);  // by the environment: starts an election unless there is one or a leader
+  // `from` must be authenticated: the note is taken for that member's.
   void receive(Instant now, MemberIndex from, const Note& note);
   // Its process has ended, has been started anew or cannot be reached: what it has not answered, it
   // never will.
@@ -167,6 +169,7 @@ class Member {
   // but for a learner that has not been heard of.
   bool is_settled() const { return is_committed() && (!wanted_ || awaits_learner()); }
 
+  // A copy, for people and for the status page.
   MemberView view() const;
   // The members whose answers count, while this one waits; for people.
   std::vector<MemberIndex> recorded_by() const;

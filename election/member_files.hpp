@@ -59,6 +59,7 @@ class FreshFiles {
   FreshFiles& operator=(const FreshFiles&) = delete;
   ~FreshFiles();
 
+  // From now on the destructor removes this file, too.
   void add(std::filesystem::path path) { paths_.push_back(std::move(path)); }
   void keep() { paths_.clear(); }
 

@@ -21,6 +21,7 @@ class PromiseRepair {
   const std::string& state_file() const { return path(); }
   bool is_elastic() const { return config_.service.is_elastic; }
   const PromiseRecord& record() const { return record_; }
+  // One or two sentences: which promise the file holds, or what is wrong with it.
   std::string diagnosis() const;
   std::string advice() const;  // what an operator can do about a damaged file
 

@@ -97,6 +97,7 @@ class Service final : public TransportEvents {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
+  // As Member::wake does: starts an election unless there is one or a leader. From the loop only.
   void wake();
   // Hands leadership over to another member and stays; nothing happens where it does not lead.
   // Leads on until the heir is ready, timing.renewal at most; `changed` is called before any other

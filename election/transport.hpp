@@ -101,7 +101,7 @@ class TransportEvents {
   virtual void on_log(std::string_view /*line*/) {}
 };
 
-// The connections of a member; see Transport.
+// The connections of a member. See Transport for the contract.
 class Messenger {
  public:
   virtual ~Messenger() = default;

@@ -23,7 +23,7 @@ struct Ring {
   std::vector<Prl::State> agents;
   std::uint64_t bound = 0;  // N
 
-  protocols::PrlRing definitions() const { return {agents, bound}; }
+  protocols::detail::PrlRing definitions() const { return {agents, bound}; }
 
   std::uint64_t n() const { return agents.size(); }
   const Prl::State& u(std::uint64_t i) const { return agents[i % n()]; }
@@ -68,7 +68,7 @@ inline Ring ring_of(const std::string& text, std::uint64_t bound) {
 inline std::string to_text(const Ring& ring) {
   std::string text;
   for (const Prl::State& s : ring.agents) {
-    text += (text.empty() ? "" : " ") + protocols::prl_notation(s);
+    text += (text.empty() ? "" : " ") + protocols::detail::prl_notation(s);
   }
   return text;
 }

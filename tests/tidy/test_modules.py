@@ -78,11 +78,72 @@ class ModulesTest(unittest.TestCase):
                        for name in ("cli/b.cpp", "Engine::retreat"))))
 
     def test_table_and_report(self):
-        self.assertIn("base               4      1        1     33.3%\n", self.run_tool()[1])
+        self.assertIn("base               4      1        1     33.3%       100%\n",
+                      self.run_tool()[1])
         report = self.run_tool("--report")[1]
         self.assertIn("a: in base, cli\n", report)
         self.assertIn("src/conclave/base/a.hpp: one user\n", report)
         self.assertIn("src/conclave/cli/a.cpp: 1 lines\n", report)
+
+    def test_contracts_of_public_names(self):
+        self.write("src/conclave/protocols/b.hpp", HEADER)
+        self.write("src/conclave/protocols/detail/c.hpp", "// C.\nvoid c();\nvoid d();\n")
+        self.assertRegex(self.run_tool()[1], r"protocols .* 67%\n")
+        self.assertRegex(self.run_tool()[1], r"cli .* -\n")
+        silent = [line.partition(": ")[2] for line in self.run_tool("--silent")[1].splitlines()]
+        self.assertEqual(silent, ["late", "after_body", "Other", "Engine"])
+
+
+HEADER = """// B.
+#pragma once
+namespace conclave {
+// Ends.
+template <class T>
+concept Runs = requires(T& t) {
+  { t.run(1) };
+};
+
+// Grouped.
+int first(int a, int b = f(1));
+int second(const std::vector<int>& all);
+int second(int one);
+
+int late();
+// Has a body.
+inline int body(int a) {
+  return a;
+}
+inline int after_body(int a) { return a; }
+struct Other;
+struct Other {
+  int value = 0;
+};
+struct Fields {
+  int value = 0;  // in ms
+};
+// An engine.
+class Keeper {
+ public:
+  explicit Keeper(int kept) : kept_(kept) {}
+  Keeper(const Keeper&) = delete;
+  int kept() const { return kept_; }
+  bool operator==(const Keeper&) const;
+  void run(int);  // asked for
+  int count(int);  // how many
+ private:
+  void hidden();
+  int kept_ = 0;
+};
+template <class E>
+class Engine {
+ public:
+  explicit Engine(E& engine) : engine_(engine) {}  // which must outlive it
+  void run(int number) const { engine_.run(number); }
+};
+namespace { void local(); }
+namespace detail { void local(); }
+}  // namespace conclave
+"""
 
 
 if __name__ == "__main__":

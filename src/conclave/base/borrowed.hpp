@@ -11,6 +11,7 @@ namespace conclave {
 template <class T>
 class Borrowed {
  public:
+  // `count` values from `first` on.
   constexpr Borrowed(T* first, std::size_t count) : first_(first), count_(count) {}
 
   constexpr std::size_t size() const { return count_; }

@@ -29,6 +29,7 @@ static_assert(Choice<AnyChoice>);
 // Detects whether a transition draws a random number. If it does, its result is void.
 struct NoticedChoice {
   bool is_asked = false;
+  // Each of these notes that it was asked; the values mean nothing.
   constexpr std::uint64_t below64(std::uint64_t) { return below(1); }
   constexpr std::uint32_t below(std::uint32_t) {
     is_asked = true;

@@ -10,6 +10,7 @@ namespace conclave {
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}  // negative: none
+  // Owns an open file descriptor, and closes it at its end.
   Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(number_, other.number_);

@@ -18,6 +18,7 @@ namespace conclave {
 class Geometric {
  public:
   Geometric() = default;
+  // O(1), apart from the draws.
   Geometric(Interactions successes, Interactions total);
 
   Interactions operator()(Stream& stream) const {

@@ -30,6 +30,7 @@ struct JsonMember;
 class Json {
  public:
   Json() = default;
+  // Not explicit, so that lists of values read like JSON.
   Json(bool value);
   Json(double value);
   template <std::integral Integer>
@@ -42,6 +43,7 @@ class Json {
   Json(const std::vector<Item>& items);
   Json(std::initializer_list<JsonMember> members);
 
+  // Without items and without members, but not null.
   static Json array();
   static Json object();
   // The value that a text contains; nothing if the text is not JSON or nests deeper than 64 levels,
@@ -119,6 +121,7 @@ class Json {
       value_;
 };
 
+// A name and its value; of an object, members stay in the order in which they were added.
 struct JsonMember {
   JsonMember(std::string_view member, Json content) : name(member), value(std::move(content)) {}
   friend bool operator==(const JsonMember&, const JsonMember&) = default;

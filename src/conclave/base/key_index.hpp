@@ -23,6 +23,7 @@ struct PlainSlot {
   static constexpr std::size_t growth = 4;  // of a full table: room is cheap here
   std::uint32_t number = ~std::uint32_t{0};
 
+  // A slot in use. `may_have`: whether its key can have this hash.
   static PlainSlot of(std::uint32_t number, std::uint64_t) { return {number}; }
   bool may_have(std::uint64_t) const { return true; }
 };
@@ -34,6 +35,7 @@ struct TaggedSlot {
   std::uint32_t number = ~std::uint32_t{0};
   std::uint32_t tag = 0;
 
+  // A slot in use. `may_have`: whether its key can have this hash.
   static TaggedSlot of(std::uint32_t number, std::uint64_t hash) {
     return {number, static_cast<std::uint32_t>(hash >> 32)};
   }
@@ -59,6 +61,7 @@ class KeyIndex {
   }
 
   std::size_t size() const { return size_; }
+  // Memory of the table alone: the keys lie with the caller.
   std::size_t bytes() const { return slots_.size() * sizeof(Slot); }
 
   // The number of a key with this hash: the one for which is_key(number) holds, or the next one.

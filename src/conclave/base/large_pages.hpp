@@ -36,6 +36,7 @@ struct LargePages {  // an allocator
 #endif
     return static_cast<T*>(place);
   }
+  // `count` as it was given to `allocate`.
   void deallocate(T* place, std::size_t count) {
     ::operator delete(place, is_large(count) ? std::align_val_t{large_page} : small_alignment);
   }

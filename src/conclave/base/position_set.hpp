@@ -102,6 +102,7 @@ class BasicPositionSet {
     }
     return std::nullopt;
   }
+  // The mirror image.
   constexpr std::optional<Position> last_up_to(Position position) const {
     for (std::size_t level = 0; level < levels_; ++level) {
       const Position index = position / 64;

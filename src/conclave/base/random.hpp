@@ -38,6 +38,7 @@ struct StreamName {
   Purpose purpose = Purpose::test;
   std::uint64_t part = 0;  // of a trial that goes on with another engine
 
+  // The same trial, for another purpose.
   StreamName with(Purpose other) const { return {seed, trial, other, part}; }
 };
 
@@ -46,6 +47,7 @@ class Lanes {
  public:
   static constexpr std::size_t count = 8;
 
+  // O(1): eight calls of Philox.
   explicit Lanes(const StreamName& name);
 
   // Writes the next words of the stream; the number of words must be a multiple of 8.
@@ -64,6 +66,7 @@ class Lanes {
 // copy goes on with the same words as the original; one stream is not for several threads.
 class Stream {
  public:
+  // At the beginning of the stream of that name.
   explicit Stream(const StreamName& name) : lanes_(name) {}
 
   // 64 uniform bits.

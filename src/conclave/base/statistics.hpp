@@ -28,6 +28,7 @@ Summary summarize(std::span<const double> values);
 // O(1). Infinite values are allowed and stand for trials that never ended.
 double quantile(std::span<const double> sorted, double q);
 
+// Closed; an end may be infinite.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -49,6 +50,7 @@ Interval proportion_interval(std::uint64_t successes, std::uint64_t trials,
 // probability p.
 double binomial_tail(std::uint64_t successes, std::uint64_t trials, double p);
 
+// `p_value`: how likely a statistic at least as large is if the hypothesis holds, rounded.
 struct TestResult {
   double statistic = 0;
   double p_value = 1;
@@ -68,6 +70,7 @@ TestResult kolmogorov_smirnov(std::span<const double> sorted,
 TestResult chi_square(std::span<const double> observed, std::span<const double> expected,
                       std::size_t fitted_parameters = 0);
 
+// Two columns of equal length, as chi_square takes them.
 struct Buckets {
   std::vector<double> observed;
   std::vector<double> expected;

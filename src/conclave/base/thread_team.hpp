@@ -20,6 +20,7 @@ class ThreadTeam final : public Team {
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
+  // Whether `run` has been called, by any thread.
   bool has_worked() const { return call_.load(std::memory_order_relaxed) != 0; }
   unsigned size() override;
   void run(FunctionRef<void(unsigned)> work) override;

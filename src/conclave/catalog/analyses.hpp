@@ -20,8 +20,11 @@ struct ElectLeaderEntries {
   Entry assign_ranks;
   Entry detect_collision;
 };
+// The four protocols of ElectLeader_r, with the analyses that this build has.
 std::vector<Entry> electleader_entries();
 
+// The functions of Entry with these names, for a protocol file. Throw Error and Interrupted as
+// those do.
 Verified verify_text(const VerifyRequest& request, const text::Compiled& compiled);
 Searched search_text(const SearchRequest& request, const text::Compiled& compiled);
 std::unique_ptr<rare::Prepared> rare_text(const RareRequest& request,
@@ -35,6 +38,7 @@ struct Analyses {
   decltype(&catalog::rare_text) rare_text = nullptr;
   decltype(&catalog::add_electleader_analyses) add_to_electleader = nullptr;
 };
+// Written by the build.
 Analyses analyses();
 
 }  // namespace conclave::catalog

@@ -51,6 +51,7 @@ struct ParameterValue {
   std::variant<std::uint64_t, std::string, double> value;
 };
 
+// A parameter in words, for `describe`; views live as long as the entry.
 struct ParameterInfo {
   std::string_view name;
   std::string_view meaning;
@@ -58,6 +59,7 @@ struct ParameterInfo {
   std::string allowed;
 };
 
+// An engine as `describe` lists it.
 struct EngineInfo {
   std::string_view name;
   std::string_view meaning;
@@ -111,6 +113,7 @@ struct NetworkSetting {
 class Workspace {
  public:
   virtual ~Workspace() = default;
+  // For trials that are begun afterwards; null takes it back. The team must outlive them.
   void lend(Team* team) { team_ = team; }
   Team* team() const { return team_; }
 
@@ -125,6 +128,7 @@ class PreparedRun {
  public:
   virtual ~PreparedRun() = default;
 
+  // For one thread at a time.
   virtual std::unique_ptr<Workspace> workspace() const = 0;
   // One trial, to its end or until `keep_going` returns false.
   virtual TrialResult run(std::uint64_t trial, Workspace& workspace,
@@ -148,6 +152,8 @@ class PreparedRun {
     for (std::uint64_t i = first; i < first + trials; ++i) take(i, run(i, workspace, keep_going));
   }
 
+  // The size, an estimate of memory, and how many states an agent can have; 0 where that means
+  // nothing.
   virtual AgentCount n() const = 0;
   virtual std::uint64_t bytes_per_trial() const = 0;  // an estimate, for choosing the threads
   virtual Interactions state_count() const = 0;
@@ -188,6 +194,7 @@ class PreparedRun {
   std::unique_ptr<Clock> clock_for(population::TrialEngine& engine, const StreamName& name) const;
 };
 
+// A line of `describe` beyond those that all entries have.
 struct Detail {
   std::string_view name;
   std::string text;

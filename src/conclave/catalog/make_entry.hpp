@@ -65,6 +65,7 @@ class PreparedPopulation final : public PopulationRun {
   static constexpr bool is_ring = topology_of<P> == Topology::directed_ring;
   static constexpr bool is_for_any_graph = topology_of<P> == Topology::any;
 
+  // Throws Error if the request does not make sense, and Interrupted.
   PreparedPopulation(const RunRequest& request, Subject<P> subject)
       : PopulationRun(request, std::move(subject.labels), topology_of<P>),
         protocol_(std::move(subject.protocol)),

@@ -59,6 +59,7 @@ Parameters with_few_ranks(Parameters parameters, std::size_t n, bool has_identif
   return parameters;
 }
 
+// The system that a search walks through; protocol and graph must outlive it.
 template <MessageProtocol P>
 auto schedules_of(const P& protocol, std::size_t n, bool has_identifiers, const PortGraph* graph) {
   if constexpr (AsynchronousProtocol<P>)
@@ -67,6 +68,7 @@ auto schedules_of(const P& protocol, std::size_t n, bool has_identifiers, const 
     return schedules::SynchronousSchedules(protocol, n, has_identifiers, graph);
 }
 
+// Throws Error if the protocol needs identifiers and the request has none.
 template <MessageProtocol P>
 bool uses_identifiers(const ExplorationRequest& request) {
   if constexpr (Anonymous<P>) return false;
@@ -76,6 +78,8 @@ bool uses_identifiers(const ExplorationRequest& request) {
   return request.has_identifiers;
 }
 
+// The parameters in effect, with the fewest ranks that give every order. Throws Error with the
+// objection of the protocol.
 template <MessageProtocol P>
 typename P::Parameters explored_parameters(const ExplorationRequest& request, std::size_t n,
                                            const PortGraph* graph) {
@@ -88,6 +92,7 @@ typename P::Parameters explored_parameters(const ExplorationRequest& request, st
   return parameters;
 }
 
+// Throws Error: the request has too few or too many nodes.
 template <MessageProtocol P>
 void refuse_size(const ExplorationRequest& request) {
   const std::size_t n = schedules::most_nodes;

@@ -54,6 +54,7 @@ struct NetworkTraits {
 // The entry of a message passing protocol, but for its parameters, its size and how it is run.
 Entry network_entry(const NetworkTraits& traits);
 
+// The part of a prepared run that does not depend on the type of the protocol.
 class NetworkRun : public PreparedRun {
  public:
   std::unique_ptr<Workspace> workspace() const override { return std::make_unique<Memory>(); }
@@ -139,11 +140,13 @@ constexpr std::span<const Observable> observables_of() {
   return network_observables;
 }
 
+// The traits of a protocol, from its type.
 template <MessageProtocol P>
 NetworkTraits traits_of() {
   return {P::info, network_of<P>, ids_of<P>(), P::kinds, SynchronousProtocol<P>, StartsTogether<P>};
 }
 
+// Throws Error if the request does not make sense.
 template <MessageProtocol P>
 class PreparedNetwork final : public NetworkRun {
  public:
@@ -229,6 +232,7 @@ class PreparedNetwork final : public NetworkRun {
   P protocol_;
 };
 
+// The protocol's entry; what it refers to lives as long as the program.
 template <MessageProtocol P>
 Entry make_network_entry() {
   Entry entry = network_entry(traits_of<P>());

@@ -41,6 +41,7 @@ AgentCount searchable_population(AgentCount n);
 // Error if the trial has taken so long that it may never end.
 class TrialPatience {
  public:
+  // The request must outlive it.
   TrialPatience(const SearchRequest& request, std::uint64_t trials_done);
 
   bool operator()(Interactions now);
@@ -69,6 +70,7 @@ class GivenStarts {
  public:
   using State = typename P::State;
 
+  // Trials are those of the request's seed, plan and graph.
   GivenStarts(const P& protocol, const RunRequest& request, AgentCount n)
       : protocol_(protocol),
         n_(n),
@@ -149,6 +151,7 @@ Searched searched(const P& protocol, const std::vector<std::size_t>& starts, Age
           .is_complete = found.is_complete};
 }
 
+// The answer to a request of Entry::search. Throws Error if the protocol cannot begin anywhere.
 template <PopulationProtocol P>
 Searched search(const SearchRequest& request) {
   if constexpr (!SelfStabilizing<P>) {

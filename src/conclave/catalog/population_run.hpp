@@ -18,6 +18,7 @@
 
 namespace conclave::catalog {
 
+// As users choose it; `adaptive` is behind `auto`.
 enum class Engine : std::uint8_t { agents, events, counts, adaptive };
 
 inline constexpr EngineInfo agents_engine{

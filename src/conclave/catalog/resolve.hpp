@@ -159,6 +159,7 @@ struct GivenNames {
   std::vector<std::string_view> names{};
   std::vector<std::size_t> places{};
 };
+// Expected O(runs).
 GivenNames given_names(const GivenStart& given);
 
 // The agents of a given start, as states of the protocol. Throws Error if a name is no state, or if

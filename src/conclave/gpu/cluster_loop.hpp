@@ -39,6 +39,7 @@ struct ClusterEvent {
 // Events of a stretch lie in buckets, by their position, so that they are soon put in order.
 struct Buckets {
   static constexpr std::uint32_t size = 256;
+  // As many as a stretch has words for, the last perhaps not full.
   CONCLAVE_HOST_DEVICE static std::uint32_t count(StretchSize stretch) {
     return (stretch.words() + size - 1) / size;
   }

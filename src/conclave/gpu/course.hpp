@@ -31,6 +31,8 @@ struct Interaction {
   State u, v, new_u, new_v;
   bool has_drawn;
 
+  // Interacts on copies of the two states; `has_drawn`: the result depends on a random choice, so
+  // that it is void.
   CONCLAVE_HOST_DEVICE static Interaction of(const P& protocol, const Packed& packed_u,
                                              const Packed& packed_v) {
     const State u = Stored<P>::unpack(protocol, packed_u);

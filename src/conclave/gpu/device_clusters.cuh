@@ -27,6 +27,8 @@ struct alignas(16) ClusterShared {
   alignas(P) std::byte protocol[sizeof(P)];
 };
 
+// The kernel: clusters of `blocks` blocks each run trials of the batch until none is left. Does
+// nothing on devices below compute capability 9.0.
 template <ClusterProtocol P>
 __global__ void __launch_bounds__(DeviceCrew::threads)
     run_clusters(Batch<P> batch, const ClusterPlace<P, DeviceCluster>* places, std::uint32_t blocks,
@@ -129,6 +131,7 @@ class Clusters {
   Clusters(const Clusters&) = delete;
   Clusters& operator=(const Clusters&) = delete;
 
+  // Starts the kernel and returns; the stream's `wait` says when the trials are over. Throws Error.
   void start(const Batch<P>& batch) {
     cudaLaunchAttribute attribute{};
     cudaLaunchConfig_t config = fit_.launch(count_, attribute);

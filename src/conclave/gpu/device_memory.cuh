@@ -52,6 +52,8 @@ class DeviceStream {
   ~DeviceStream() { cudaStreamDestroy(stream_); }
 
   cudaStream_t get() const { return stream_; }
+  // Returns when all that was asked of the stream is done. Throws Error with what failed: `what`
+  // was.
   void wait(const char* what) const { check(cudaStreamSynchronize(stream_), what); }
 
  private:
@@ -62,6 +64,8 @@ class DeviceStream {
 template <class T>
 class DeviceArray {
  public:
+  // Not filled, or a copy of the values. The stream must outlive the array, and frees it when all
+  // that was asked of it before is done. Throws Error where the device has no such memory.
   DeviceArray(const DeviceStream& stream, std::size_t count) : stream_(stream), size_(count) {
     const std::size_t bytes = std::max<std::size_t>(1, count * sizeof(T));
     check(cudaMallocAsync(&first_, bytes, stream_.get()), "asking for memory");
@@ -77,6 +81,7 @@ class DeviceArray {
   DeviceArray& operator=(const DeviceArray&) = delete;
   ~DeviceArray() { cudaFreeAsync(first_, stream_.get()); }
 
+  // On the device: not to be read by the host.
   T* data() { return first_; }
   std::size_t size() const { return size_; }
 
@@ -91,6 +96,8 @@ class DeviceArray {
 // do so, it is slower.
 class KeptInCache {
  public:
+  // The stream must outlive it. `room` is how many bytes of the cache may serve this, on the whole
+  // device.
   KeptInCache(const DeviceStream& stream, void* first, std::size_t bytes, std::size_t room)
       : stream_(stream) {
     cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, room);
@@ -123,6 +130,7 @@ class KeptInCache {
 // it would wait for all that the devices are doing for this process. Serves several threads.
 class SharedMemory {
  public:
+  // So many bytes, not filled; `give_back` takes the same number. Throws Error if there is none.
   static void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex());
     if (const auto found = kept().find(bytes); found != kept().end()) {
@@ -153,6 +161,8 @@ class SharedMemory {
 template <class T>
 class SharedArray {
  public:
+  // Each element is a copy of the value. Rounded up to a power of two bytes, so that later ones
+  // fit.
   SharedArray(std::size_t count, const T& value)
       : bytes_(std::bit_ceil(count * sizeof(T))),
         first_(static_cast<T*>(SharedMemory::take(bytes_))) {

@@ -18,6 +18,7 @@ namespace conclave::gpu {
 template <class P>
 struct DeviceTally {
   using type = typename TallyFor<P>::type;
+  // How many words of memory the tally borrows, and the tally over them, which must be 0.
   static constexpr std::size_t words(const P&, AgentCount) { return 0; }
   CONCLAVE_HOST_DEVICE static type make(const P& protocol, AgentCount, std::uint64_t*) {
     return type(protocol);

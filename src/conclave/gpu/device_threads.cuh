@@ -62,8 +62,8 @@ class DeviceAtomics {
   static constexpr std::size_t units = sizeof(T) / sizeof(Unit<T>);
 };
 
-// A warp: a lane is a thread, and has its own variables in its registers. See HostWarp for the
-// contract. Every function is called by all threads of the warp.
+// A warp: a lane is a thread, and has its own variables in its registers. Every function is called
+// by all threads of the warp. See HostWarp for the contract.
 class DeviceWarp : public DeviceAtomics {
  public:
   template <class T>
@@ -134,6 +134,7 @@ class DeviceCrew : public DeviceAtomics {
   static constexpr std::uint32_t most_streams = 62;
   static constexpr std::uint32_t words_per_lane = 384;  // a stretch ends in layers of few
 
+  // Calls action(thread) in every thread of the block.
   template <class Action>
   __device__ __forceinline__ void each(Action action) const {
     action(static_cast<int>(threadIdx.x));
@@ -190,6 +191,7 @@ class DeviceCluster : public DeviceAtomics {
   __device__ __forceinline__ void each_block(Action action) {
     action(DeviceCrew(), block(), LayersMemory::in(near_, near_words_));
   }
+  // Calls action(thread) in every thread of the cluster, numbered from 0.
   template <class Action>
   __device__ __forceinline__ void each(Action action) const {
     // Read anew each time: a compiler that remembered it would do so in memory, which is far away

@@ -34,6 +34,8 @@ constexpr bool interacts_in_constant_expression() {
   protocol.interact(u, v, choice);
   return protocol.role(u) == protocol.role(u);
 }
+// Whether engine gpu can compile the protocol's `interact`: it must be usable in a constant
+// expression.
 template <class P>
 concept IsConstexpr = !ListedProtocol<P> || requires {
   typename std::bool_constant<interacts_in_constant_expression<P>()>;

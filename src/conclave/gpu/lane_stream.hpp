@@ -24,6 +24,7 @@ struct LaneGenerator {
     words[24] = s3;
   }
 
+  // The next word of this lane, which is every eighth of its stream.
   CONCLAVE_HOST_DEVICE std::uint64_t next() {
     const std::uint64_t sum = s0 + s3;
     const std::uint64_t result = (sum << 23 | sum >> 41) + s0;
@@ -48,6 +49,7 @@ struct DrawnPair {
   CONCLAVE_HOST_DEVICE static std::uint32_t biased(std::uint32_t n) {
     return static_cast<std::uint32_t>((1ull << 32) % n);
   }
+  // `biased` is that of n, so that a caller computes it once.
   CONCLAVE_HOST_DEVICE static DrawnPair of(std::uint64_t word, std::uint32_t n,
                                            std::uint32_t biased) {
     const std::uint64_t first = (word >> 32) * n;
@@ -66,6 +68,7 @@ struct LaneNames {
   std::uint64_t trial;
   int lane;
 
+  // The generator at its beginning.
   CONCLAVE_HOST_DEVICE LaneGenerator generator(Purpose purpose) const {
     const r123::Philox4x64::key_type key{{seed, static_cast<std::uint64_t>(purpose)}};
     const r123::Philox4x64::ctr_type counter{{trial, static_cast<std::uint64_t>(lane), 0, 0}};
@@ -78,9 +81,11 @@ struct LaneNames {
 // is changed in place; its owner keeps it together with `next`, the lane that gives the next word.
 class LaneStream {
  public:
+  // Both must outlive it: 32 words, of which word i of lane k is at 8 i + k.
   CONCLAVE_HOST_DEVICE LaneStream(std::uint64_t* words, std::uint32_t* next)
       : words_(words), next_(next) {}
 
+  // 64 uniform bits.
   CONCLAVE_HOST_DEVICE std::uint64_t word() {
     std::uint64_t* const row = words_ + *next_;
     *next_ = (*next_ + 1) % Lanes::count;

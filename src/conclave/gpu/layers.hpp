@@ -33,6 +33,7 @@ struct PlacedPair {
 
   std::uint64_t word;
 
+  // Agents must be below 2^agent_bits; the position is the word's in its stretch.
   CONCLAVE_HOST_DEVICE static PlacedPair of(std::uint32_t initiator, std::uint32_t responder,
                                             std::uint32_t position) {
     return {(std::uint64_t{position} << agent_bits | responder) << agent_bits | initiator};
@@ -51,6 +52,7 @@ struct PlacedPair {
 // The memory of the block that arranges a stretch, near its threads. The larger it is, the fewer
 // agents share a bit.
 struct LayersMemory {
+  // How many pairs have found a place, must be settled, or wait for a later layer.
   struct Counts {
     std::uint32_t arranged, contested, waiting;
   };
@@ -59,6 +61,7 @@ struct LayersMemory {
   std::uint32_t* doubtful;  // a quarter as many: agents that occur more than once
   Counts* counts;
 
+  // The bytes of a memory with this many words in `seen`.
   static constexpr std::size_t bytes(std::uint32_t words) {
     return (words + words / 4) * sizeof(std::uint32_t) + sizeof(Counts);
   }
@@ -86,6 +89,8 @@ struct Stretch {
 template <class Crew>
 class Layers {
  public:
+  // `memory` and what the stretch points to must outlive it. n agents, whose numbers the stretch
+  // has.
   CONCLAVE_HOST_DEVICE Layers(Crew crew, const LayersMemory& memory, std::uint32_t n,
                               const Stretch& stretch)
       : crew_(crew),

@@ -33,6 +33,7 @@ namespace conclave::gpu {
 template <DeviceProtocol P>
 struct Layout {
   static constexpr std::size_t alignment = 16;
+  // The next multiple of the alignment of tallies and agents.
   static constexpr std::size_t rounded(std::size_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
   }
@@ -44,6 +45,7 @@ struct Layout {
   int threads = 0;              // per block
   int blocks = 0;
 
+  // Trials at a time and their bytes: in a block, near its threads; in all blocks, far from them.
   constexpr int trials_per_block() const { return threads / lanes_per_trial; }
   constexpr std::size_t shared_per_trial() const {
     return tally_bytes + (memory == Memory::near ? agent_bytes : 0);
@@ -67,6 +69,7 @@ struct Layout {
   }
 };
 
+// The kernel: each group of eight lanes runs trials of the batch until none is left.
 template <DeviceProtocol P, Memory memory>
 __global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::type* far_agents,
                           TrialStreams* streams, std::uint64_t* words) {
@@ -93,6 +96,8 @@ __global__ void run_batch(Batch<P> batch, Layout<P> layout, typename Stored<P>::
 template <DeviceProtocol P>
 class DeviceEngine final : public Engine {
  public:
+  // Runs some trials on the device and on the host. Throws Error if they differ, or if there is no
+  // device.
   DeviceEngine(const P& protocol, unsigned device)
       : protocol_(protocol), on_device_(protocol), device_(device_of(device)) {
     check(cudaSetDevice(device_), "choosing the device");

@@ -38,6 +38,7 @@ struct StretchSize {
     const std::uint32_t fitting = n / (window * agents_per_pair);
     return {std::clamp(fitting, 1u, Crew::most_streams), Crew::words_per_lane};
   }
+  // Words of all lanes of a stream, of all streams, and of an eighth of those: a window.
   CONCLAVE_HOST_DEVICE std::uint32_t words_per_stream() const {
     return words_per_lane * lanes_per_trial;
   }
@@ -57,6 +58,7 @@ struct TurnJumps {
   Jump doubled[bits];  // 1, 2, 4 ... streams further
   Jump to_next;
 
+  // At most 2^10 streams in all, which is checked.
   TurnJumps(StretchSize size, std::uint32_t blocks) {
     CONCLAVE_CHECK(blocks * size.streams <= 1u << bits);
     doubled[0] = Jump::of(size.words_per_lane);
@@ -123,6 +125,7 @@ struct StretchMemory {
 template <class Crew>
 class Preparer {
  public:
+  // The memory that these point to must outlive it.
   CONCLAVE_HOST_DEVICE Preparer(Crew crew, const LayersMemory& near, const Schedule& schedule,
                                 const StretchMemory& stretch)
       : crew_(crew),

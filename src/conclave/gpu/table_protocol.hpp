@@ -29,6 +29,7 @@ struct Tables {
     std::uint32_t outcomes;
     std::uint64_t total;  // with what its outcomes leave of this weight, nothing happens
   };
+  // A pair of new states, and its weight out of the reaction's total.
   struct Outcome {
     std::uint32_t u;
     std::uint32_t v;
@@ -61,6 +62,7 @@ class TableProtocol {
     static constexpr std::tuple fields{Field{"state", &State::index}};
   };
 
+  // Views the tables, which must outlive it.
   explicit TableProtocol(const Tables& tables)
       : states_(tables.states),
         entries_(tables.entries),

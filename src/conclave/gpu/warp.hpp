@@ -75,6 +75,7 @@ class HostWarp : public HostAtomics {
     std::array<T, lanes_per_warp> values_{};
   };
 
+  // Calls action(lane) in every lane.
   template <class Action>
   CONCLAVE_HOST_DEVICE void each(Action action) const {
     for (int lane = 0; lane < lanes_per_warp; ++lane) action(lane);

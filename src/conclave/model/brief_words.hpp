@@ -31,6 +31,7 @@ concept HasShortcut = Packing<P> && requires(const P& protocol, typename P::Pack
   { protocol.shortcut(packed, packed).applies } -> std::convertible_to<typename P::Packed>;
 };
 
+// An agent in 32 bits: its level, and how many interactions it may have before it must be unpacked.
 class BriefWord {
  public:
   static constexpr std::uint32_t most_level = 0x7fff;

@@ -42,6 +42,7 @@ using ConfigurationPredicate = SmallFunction<bool(ConfigurationView<State>)>;
 template <class State>
 using StepPredicate = SmallFunction<bool(const Step<State>&)>;
 
+// A set of configurations that claims refer to by its name.
 template <class State>
 struct NamedSet {
   std::string name;
@@ -66,6 +67,7 @@ inline constexpr std::string_view converged_set = "converged";
 // All configurations.
 inline constexpr std::string_view whole_set{};
 
+// One claim. Its members beyond the statement depend on its kind; see ClaimKind.
 template <class State>
 struct Claim {
   std::string name;       // "Lemma 2"

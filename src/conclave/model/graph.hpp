@@ -22,6 +22,7 @@ class DirectedRing {
 
   AgentCount agents() const { return n_; }
   Arc arcs() const { return n_; }
+  // arc < n.
   AgentCount initiator(Arc arc) const { return arc; }
   AgentCount responder(Arc arc) const { return arc + 1 == n_ ? 0 : arc + 1; }
 
@@ -46,6 +47,8 @@ class Digraph {
  public:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;  // initiator, responder
 
+  // Every arc leads from one agent to another, both below n; n and the number of arcs are below
+  // 2^32 - 1. All this is checked. O(n + arcs).
   Digraph(AgentCount n, std::vector<Pair> arcs)
       : n_(n), arcs_(std::move(arcs)), first_(n + 1), near_(2 * arcs_.size()) {
     CONCLAVE_CHECK(n < most && arcs_.size() < most);

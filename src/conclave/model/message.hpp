@@ -46,6 +46,7 @@ inline constexpr Ticks ticks_per_unit = Ticks{1} << 32;
 struct WakeUp {};   // the environment wakes the node
 struct Timeout {};  // the node's timer has run out, and is not set any more
 
+// A message has arrived by this port of the node.
 template <class Message>
 struct Received {
   Port port = no_port;

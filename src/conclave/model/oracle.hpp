@@ -91,6 +91,7 @@ concept AsksOracle = PopulationProtocol<P> &&
 // For all other protocols; empty.
 struct NoOracle {};
 
+// The oracle of a protocol that asks one, made anew; NoOracle for all others.
 template <PopulationProtocol P>
 constexpr auto oracle_of(const P& protocol) {
   if constexpr (AsksOracle<P>) {

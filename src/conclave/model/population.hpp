@@ -24,6 +24,7 @@ namespace conclave {
 
 using AgentCount = std::uint64_t;
 
+// The output of an agent.
 enum class Role : std::uint8_t { follower, leader };
 
 // The value of an observable in one trial; an empty text where it has none (yet).

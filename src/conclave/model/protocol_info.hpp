@@ -35,6 +35,7 @@ Parameter(const char*, T Owner::*, const char*, const char*, std::uint64_t, std:
 template <class E>
 inline constexpr std::array<std::string_view, 0> names_of{};
 
+// For protocols that have only n.
 struct NoParameters {
   static constexpr std::tuple<> fields{};
 };
@@ -54,6 +55,7 @@ struct Start {
   bool uniform = false;  // every agent has the same state
 };
 
+// A variable of the paper, for `describe`; the domain in words, such as 0 ... c_max.
 struct Variable {
   std::string_view name;
   std::string_view domain;
@@ -109,6 +111,7 @@ enum class Source : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> source_names{"read", "second-hand",
                                                               "reconstructed"};
 
+// As `describe` prints it.
 constexpr std::string_view name_of(Source source) {
   return source_names[static_cast<std::size_t>(source)];
 }

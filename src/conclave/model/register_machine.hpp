@@ -42,6 +42,7 @@ struct RegisterMachine {
     store,  // a into the bits of the field b of `target`; unknown if it is not in the domain
   };
 
+  // A constant, or some bits of a word, plus a number.
   struct Operand {
     std::uint64_t mask = 0;  // 0: a constant
     std::int64_t add = 0;

@@ -63,6 +63,7 @@ std::optional<typename P::State> state_of_name(const P& protocol, std::string_vi
   }
 }
 
+// In the order of comes_before. O(k log k) for k states.
 template <class State>
 void sort_by_state(Census<State>& census) {
   const auto positions = sorted_positions(census.size(), [&](std::size_t a, std::size_t b) {

@@ -21,6 +21,7 @@
 
 namespace conclave {
 
+// A Choice that is informed of the steps as they are executed.
 template <class C>
 concept TakesNotes = Choice<C> && requires(C& choice, std::string_view line) {
   choice.note(line);
@@ -43,6 +44,7 @@ constexpr void note([[maybe_unused]] C& choice, [[maybe_unused]] const char* lin
 // A stream that goes on as another one does and takes notes of the steps.
 class NotingStream : public Stream {
  public:
+  // Draws the words that the given stream would draw next; that one does not go on with it.
   explicit NotingStream(const Stream& stream) : Stream(stream) {}
 
   // A step that both agents execute is noted once. Not inlined: it is called at every step of a

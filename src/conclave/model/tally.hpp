@@ -14,6 +14,7 @@ class LeaderTally {
  public:
   using State = typename P::State;
 
+  // The protocol must outlive it. No agents are counted yet.
   explicit constexpr LeaderTally(const P& protocol) : protocol_(&protocol) {}
 
   // Agents that come in, are replaced by an interaction, or leave. Only their roles matter.

@@ -15,6 +15,7 @@
 
 namespace conclave {
 
+// One sample of a trace, in the time of the trial's clock.
 struct TracePoint {
   Interactions interactions{};
   AgentCount leaders = 0;

@@ -112,6 +112,7 @@ class TrialView {
 
 // How far a trial is; the view, where there is one, is good for the time of the call only.
 struct Moment {
+  // Not explicit: most callers know the interactions alone.
   Moment(Interactions so_far, const TrialView* seen = nullptr) : interactions(so_far), view(seen) {}
   template <CountSource T>
   Moment(T so_far) : Moment(Interactions(so_far)) {}

@@ -18,6 +18,7 @@ class Ranks {
   Ranks& operator=(const Ranks&) = delete;
 
   bool is_owner() const { return rank_ == 0; }
+  // All of them, the owner included.
   unsigned count() const { return static_cast<unsigned>(count_); }
 
   // For the owner: works, and lets the others work, until the sweep is over or `stop` becomes true;

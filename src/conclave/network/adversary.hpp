@@ -30,6 +30,7 @@ inline double in_units(Ticks ticks) {
   return static_cast<double>(ticks) / static_cast<double>(unit);
 }
 
+// The name and meaning of an adversary for users; they live as long as the program.
 struct AdversaryInfo {
   std::string_view name;
   std::string_view meaning;
@@ -96,6 +97,7 @@ class WakeupAdversary {
 // Sleeping nodes in random order, for adversaries that wake fresh ones.
 class Sleepers {
  public:
+  // The order is drawn from the stream of wake-ups; O(1) to make.
   Sleepers(NodeCount n, const StreamName& name)
       : n_(n), order_(n, Stream(name.with(Purpose::wakeup)).word()) {}
 

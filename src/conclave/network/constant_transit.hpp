@@ -19,6 +19,7 @@
 
 namespace conclave::network {
 
+// A message that arrives at node `to`; the port is left to the caller.
 template <class Message>
 struct Delivery {
   Ticks at = 0;
@@ -55,6 +56,7 @@ class ConstantTransit {
     }
   }
 
+  // To every node but the sender, at the cost of one record.
   void post_all(Ticks now, NodeIndex from, const Message& message) {
     begin_list(now, from, message, 0);
   }

@@ -29,6 +29,7 @@ constexpr std::uint64_t mixed(std::uint64_t key, std::uint64_t value) {
   return word ^ word >> 31;
 }
 
+// A permutation that is computed, not stored.
 class Permutation {
  public:
   // Permutes 0 ... size - 1; equal keys give equal permutations. O(1), without a table.
@@ -89,6 +90,7 @@ class Permutation {
 // fewer than 2^32.
 class Shuffle {
  public:
+  // The same stream gives the same permutation; size < 2^32.
   Shuffle(std::uint64_t size, const StreamName& name) : places_(size) {
     std::iota(places_.begin(), places_.end(), 0u);
     Stream stream(name);
@@ -131,6 +133,7 @@ class RotatedPorts {
 // For protocols that use ports in an order of their own: an unrelated permutation at every node.
 class ScatteredPorts {
  public:
+  // Mappings are drawn from the stream of ports; nothing is stored per node.
   ScatteredPorts(NodeCount n, const StreamName& name)
       : neighbours_(n - 1), key_(Stream(name.with(Purpose::port)).word()) {}
 

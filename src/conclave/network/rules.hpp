@@ -80,6 +80,7 @@ class Situations {
 // For the search: any rule. A table is a "configuration" of such states.
 struct AnyRule {
   using State = Rule;
+  // Each of the nine rules with the same probability.
   Rule arbitrary(Choice auto& choice) const {
     return {static_cast<std::uint8_t>(choice.below(3)), static_cast<std::uint8_t>(choice.below(3))};
   }
@@ -101,6 +102,7 @@ class RuledDelays final : public DelayAdversary {
   std::span<const Rule> table_;
 };
 
+// Wakes nodes as the rules of the table say; the same table decides delays.
 class RuledWakeups final : public WakeupAdversary {
  public:
   // The table has one rule per situation and must outlive the adversary.

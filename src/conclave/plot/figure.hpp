@@ -63,6 +63,7 @@ std::string tex_escaped(std::string_view text);
 
 // The choices of the user.
 struct Looks {
+  // Replaces the scales of a figure.
   struct Axes {
     bool x_is_logarithmic = false;
     bool y_is_logarithmic = false;

@@ -21,6 +21,7 @@ struct PictureSize {
   int height = 560;
 };
 
+// The picture formats that gnuplot draws.
 enum class PictureFormat : std::uint8_t { svg, pdf, png };
 
 // The file formats of figures.

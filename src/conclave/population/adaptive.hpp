@@ -133,6 +133,7 @@ class AdaptiveEngine {
 template <PopulationProtocol P>
 class Adaptive : public AdaptiveEngine {
  public:
+  // The memory must outlive it.
   Adaptive(const P& protocol, AgentCount n, const StartingPoint<typename P::State>& start,
            const StreamName& name, AgentMemory& memory)
       : AdaptiveEngine(std::make_shared<const detail::AdaptiveStagesOf<P>>(protocol),

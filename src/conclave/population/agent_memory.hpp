@@ -34,6 +34,7 @@ class AgentMemory {
     return {reinterpret_cast<std::byte*>(first_), lines_ * sizeof(Line)};
   }
 
+  // For engines that spread the work of one trial; null: none. The team must outlive its use.
   void lend(Team* team) { team_ = team; }
   Team* team() const { return team_; }
 

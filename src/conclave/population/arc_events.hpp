@@ -32,11 +32,14 @@ namespace conclave::population {
 // The arcs that are active, as a set that can draw a member uniformly: O(1) for everything.
 class ActiveArcs {
  public:
+  // Fewer than 2^32 - 1 arcs, which is checked; none is active.
   explicit ActiveArcs(Arc arcs) : place_(arcs, absent) { CONCLAVE_CHECK(arcs < absent); }
 
   std::uint64_t size() const { return members_.size(); }
+  // Uniform over the active arcs, of which there must be one.
   Arc draw(Stream& stream) const { return members_[stream.below64(members_.size())]; }
 
+  // For an arc that `set` is called with soon.
   [[gnu::always_inline]] void prefetch(Arc arc) const { __builtin_prefetch(&place_[arc]); }
 
   void set(Arc arc, bool active) {
@@ -71,6 +74,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<
   using Storage = Stored<P>;
   static constexpr std::size_t bytes_per_agent = sizeof(typename Storage::type) + 8;
 
+  // O(agents + arcs): every arc is tested. Throws Interrupted if start.keep_going says so.
   ArcEvents(const P& protocol, const std::remove_cvref_t<Graph>& graph, StartingPoint<State> start,
             const StreamName& name)
       : detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<P>>(protocol, graph.agents(), name),
@@ -97,6 +101,7 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<
     return hit;
   }
 
+  // O(1).
   State state(AgentCount agent) const { return Storage::unpack(protocol_, agents_[agent]); }
   AgentCount size() const { return agents_.size(); }
 

@@ -376,6 +376,7 @@ class Counts : public CountsEngine {
   using State = typename P::State;
   using Species = detail::SpeciesOf<P>;
 
+  // O(n), or O(states) where the start is known by counts.
   Counts(const P& protocol, AgentCount n, const StartingPoint<State>& start, const StreamName& name)
       : CountsEngine(std::make_unique<Species>(protocol, n, start, name), n, name,
                      cost_table<Costs>) {}

@@ -21,6 +21,7 @@ namespace conclave::population {
 // A meeting in one word: who initiates in the low half, who responds in the high half.
 struct Meeting {
   std::uint64_t word;
+  // Both below 2^32.
   std::uint32_t initiator() const { return static_cast<std::uint32_t>(word); }
   std::uint32_t responder() const { return static_cast<std::uint32_t>(word >> 32); }
 };
@@ -146,6 +147,7 @@ using RingPipeline = MeetingPipeline<RingArcs>;
 // outlive the source.
 class GraphArcs {
  public:
+  // The graph must outlive it.
   explicit GraphArcs(const Digraph& graph) : graph_(&graph) {}
   std::size_t fill(Lanes::State& state, std::uint64_t* meetings, std::size_t words) const {
     const std::size_t count = fill_arcs(state, graph_->arcs(), meetings, words);

@@ -24,6 +24,7 @@ namespace conclave::population {
 template <ConfigurationProtocol C>
 class Stepping {
  public:
+  // Makes the agents, in O(n) at least; throws Interrupted if `keep_going`, unless null, says so.
   Stepping(const typename C::Parameters& parameters, AgentCount n, std::size_t start,
            const StreamName& name, const KeepGoing* keep_going = nullptr)
       : pairs_(name.with(Purpose::schedule), n),
@@ -41,8 +42,10 @@ class Stepping {
   bool converged() const { return configuration_.converged(); }
   bool hopeless() const { return configuration_.hopeless(); }
   std::vector<Observation> observations() const { return configuration_.observations(); }
+  // Moves on with every call of `advance`.
   C& configuration() { return configuration_; }
   const C& configuration() const { return configuration_; }
+  // Who interacts next. Draws nothing that `advance` would not have drawn.
   NextMeeting next_meeting() {
     const Meeting next{pairs_.upcoming().front()};
     return {now_ + 1u, std::pair<AgentCount, AgentCount>(next.initiator(), next.responder())};

@@ -106,6 +106,7 @@ class TrialEngineOf final : public TrialEngine {
   explicit TrialEngineOf(Arguments&&... arguments)
       : engine_(std::forward<Arguments>(arguments)...) {}
 
+  // The engine itself, as long as this lives.
   E& engine() { return engine_; }
   const E& engine() const { return engine_; }
 

@@ -31,6 +31,7 @@ using AnyStart = std::shared_ptr<const void>;
 class StartSpace {
  public:
   virtual ~StartSpace() = default;
+  // One drawn by the law of the space.
   virtual AnyStart random(Stream& choice) = 0;
   // A copy with few agents changed; may be equal.
   virtual AnyStart changed(const AnyStart& start, Stream& choice) = 0;
@@ -70,9 +71,11 @@ class ArbitraryStarts final : public StartSpace {
   using Agents = std::vector<State>;
   using Simulate = std::function<double(std::span<const State> agents, std::uint64_t trial)>;
 
+  // The protocol must outlive it. `simulate` is called by one thread at a time.
   ArbitraryStarts(const P& protocol, AgentCount n, Simulate simulate)
       : protocol_(protocol), n_(n), simulate_(std::move(simulate)) {}
 
+  // Conversions between agents and configurations; the reference lives as long as `start`.
   static AnyStart start_of(Agents agents) {
     return std::make_shared<const Agents>(std::move(agents));
   }

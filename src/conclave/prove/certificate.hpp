@@ -21,6 +21,8 @@ namespace conclave::prove {
 
 struct Verdict;
 
+// The certificate of what is proved, with everything that the stages and invariants need to be
+// checked. A bound that is `unknown` is left out.
 Json counts_certificate(const text::CountsQuestion& question, const Verdict& verdict);
 
 // The name of a result, as certificates and reports have it.

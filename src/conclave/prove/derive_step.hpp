@@ -18,12 +18,13 @@ namespace conclave::prove {
 // Draws as symbols: every outcome is possible.
 class SymbolicChoice {
  public:
+  // The paths must outlive it, and walk through one interaction: draws are numbered from 1.
   explicit SymbolicChoice(Paths& paths) : paths_(&paths) {}
   // Draws within one interaction are numbered; where the same path draws again, so are they again.
   bool chance(std::uint32_t, std::uint32_t) {
     return paths_->decide(paths_->terms().variable("draw" + std::to_string(++draws_), true));
   }
-  std::uint32_t below(std::uint32_t bound) {  // binary search over the outcomes
+  std::uint32_t below(std::uint32_t bound) {  // one question for each outcome but the last
     std::uint32_t value = 0;
     while (value + 1 < bound && chance(1, 2)) ++value;
     return value;
@@ -57,6 +58,7 @@ State symbolic_state(Paths& paths, const std::string& agent) {
   return state;
 }
 
+// The terms of all fields of a state, in the order of its `fields`.
 template <class State>
 void append_terms(Paths& paths, const State& state, std::vector<Term>& terms) {
   std::apply(
@@ -64,6 +66,7 @@ void append_terms(Paths& paths, const State& state, std::vector<Term>& terms) {
       State::fields);
 }
 
+// The names and sorts of the fields of a symbolic state, in the order of its `fields`.
 template <class State>
 std::vector<FieldSort> sorts_of() {
   std::vector<FieldSort> sorts;

@@ -21,6 +21,7 @@ struct Expression {
   std::string_view head() const {
     return items.empty() ? std::string_view{} : std::string_view(items[0].word);
   }
+  // As it is written in parentheses, with single spaces.
   std::string text() const;
 };
 

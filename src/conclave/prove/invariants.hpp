@@ -36,8 +36,10 @@ struct Pair {
 
 class Invariants {
  public:
+  // All three must outlive it. Before anything is asked, `set_live` says which transitions fire.
   Invariants(Engine& engine, const text::CountsModel& model, const Net& net);
 
+  // The number of agents in a state: in C, and in C0.
   z3::expr now(std::size_t state) const { return now_[state]; }
   z3::expr first(std::size_t state) const { return first_[state]; }
   z3::expr population() const { return n_; }

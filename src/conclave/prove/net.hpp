@@ -36,8 +36,10 @@ void fire(Counts& counts, const Transition& transition);
 // The least bag from which the transition leads to one that covers `bag`.
 Bag before(const Bag& bag, const Transition& transition);
 
+// The states that agents are in; all states outside a set.
 States support(const Counts& counts);
 States complement(States set);
+// Sets of the same states.
 bool intersects(const States& a, const States& b);
 bool is_empty(const States& set);
 

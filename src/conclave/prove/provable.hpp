@@ -21,6 +21,7 @@ struct Provable {
   StepFormula (*derive)(const Theory& theory, Paths& paths);
 };
 
+// One row per protocol and variant; the rows live as long as the program.
 std::span<const Provable> provable_protocols();
 
 enum class LemmaVerdict : std::uint8_t {
@@ -45,9 +46,12 @@ std::vector<ProvedLemma> prove_theory(const Theory& theory, const StepFormula& s
 struct PairsProof {
   std::vector<ProvedLemma> lemmas;
   Json certificate;  // for conclave-check
+  // Whether every lemma is proved and none is vacuous.
   bool is_proved() const;
 };
 
+// Derives the step from the protocol's code and proves all lemmas. The certificate is null unless
+// all are proved. Throws Interrupted.
 PairsProof prove_pairs(const Provable& what, Engine& engine);
 
 }  // namespace conclave::prove

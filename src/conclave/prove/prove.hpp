@@ -33,7 +33,9 @@ struct Verdict {
   std::uint64_t queries = 0;
   Json certificate{};  // null unless the claim or one of the properties is proved
 
-  bool is_reached() const {  // the claim about the stop condition or the target
+  // Whether the claim about the stop condition or the target holds for every population size. If
+  // not, it may hold all the same.
+  bool is_reached() const {
     return proof.result != Proof::Result::not_proved && proof.result != Proof::Result::vacuous;
   }
   bool is_proved() const {  // everything

@@ -16,6 +16,7 @@ enum class Time : bool { before, after };
 
 class Query {
  public:
+  // Both must outlive it.
   Query(const Theory& theory, const std::vector<FieldSort>& fields)
       : theory_(&theory), fields_(&fields) {}
 
@@ -33,6 +34,7 @@ class Query {
   // The block does not hold of these agents.
   void deny_of(const Block& block, const Agents& chosen, Time time, const std::string& if_true);
 
+  // The body for these agents, with the definitions of the theory put in.
   std::string expanded(const Expression& body, const Agents& agents) const {
     return expand(body, theory_->vocabulary, agents);
   }

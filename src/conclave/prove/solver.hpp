@@ -21,6 +21,7 @@ class Engine {
   // Z3 may use this much memory, all engines of the process together; 0: no limit.
   explicit Engine(unsigned memory_megabytes = 0);
 
+  // All formulas of a proof belong to this context, which must outlive them.
   z3::context& context() { return context_; }
   // Ends the query that is being answered, and all that come later, with Interrupted. From any
   // thread.
@@ -44,6 +45,7 @@ class Engine {
 // An incremental solver.
 class Solver {
  public:
+  // The engine must outlive it.
   explicit Solver(Engine& engine)
       : engine_(&engine), solver_(engine.context(), z3::solver::simple()) {}
 

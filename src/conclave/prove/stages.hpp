@@ -14,8 +14,7 @@
 //             S is a trap: once occupied, always. Children: S will never be occupied; S is
 //             occupied.
 //   weak      weights >= 0 such that where the condition fails, some enabled transition lowers
-//   them:
-//             then from everywhere the condition is reached
+//             them: then from everywhere the condition is reached
 //
 // A tree of stages whose leaves are terminal or weak proves the claim for every population size.
 #pragma once
@@ -34,6 +33,7 @@ namespace conclave::prove {
 // A class of the expected number of interactions; `unknown` is larger than all.
 enum class Speed : std::uint8_t { none, n_log_n, n2, n2_log_n, n3, unknown };
 std::string to_string(Speed speed);
+// As certificates write it, `n^2 log n`; "0" for `none`.
 
 // A bag from which firing the path is possible; the last transition of the path is one of U.
 struct Enabling {
@@ -56,6 +56,8 @@ struct Stage {
 };
 
 struct Proof {
+  // `stays`: the condition is reached and holds ever after; `lasts`: it is reached, and from some
+  // time on it holds for ever; `reached`: it is reached, and may fail again.
   enum class Result : std::uint8_t { stays, lasts, reached, not_proved, vacuous };
   Result result = Result::not_proved;
   std::vector<Stage> stages{};

@@ -29,6 +29,7 @@ namespace conclave::prove {
 // Walks all paths of code that branches on symbols.
 class Paths {
  public:
+  // The terms must outlive it and every formula that it gives.
   explicit Paths(Terms& terms) : terms_(&terms), is_exact_(terms.truth(true)) {}
 
   Terms& terms() { return *terms_; }
@@ -74,6 +75,8 @@ class Paths {
   std::map<Term, Values> all_possible_;
 };
 
+// A truth value: a constant, or a term of some paths, which must outlive it. Code that branches on
+// a term asks the paths.
 class Truth {
  public:
   template <std::same_as<bool> B>
@@ -84,6 +87,7 @@ class Truth {
   operator bool() const {  // NOLINT(google-explicit-constructor): this is where paths fork
     return paths_ == nullptr ? value_ : paths_->decide(term_);
   }
+  // The term of the value, also of a constant, which belongs to no paths.
   Term term(Paths& paths) const { return paths_ == nullptr ? paths.terms().truth(value_) : term_; }
   Paths* paths() const { return paths_; }
 
@@ -93,6 +97,7 @@ class Truth {
     if (a.paths_ == nullptr) return !a.value_;
     return {*a.paths_, a.paths_->terms().negation(a.term_)};
   }
+  // Without a short cut: both operands are evaluated.
   static Truth both(const Truth& a, const Truth& b);
   static Truth either(const Truth& a, const Truth& b) { return !both(!a, !b); }
 
@@ -133,6 +138,7 @@ class Integer {
   }
   Integer(const Truth& truth);  // NOLINT(google-explicit-constructor): 0 and 1, as for bool
 
+  // The term of the value, also of a constant, which belongs to no paths.
   Term term(Paths& paths) const {
     return paths_ == nullptr ? paths.terms().integer(value_) : term_;
   }

@@ -44,10 +44,13 @@ class Terms {
   Terms(const Terms&) = delete;
   Terms& operator=(const Terms&) = delete;
 
+  // Constants, and the variable of that name and kind: asked for again, it is the same one.
   Term integer(std::int64_t value) { return constant(value, false); }
   Term truth(bool value) { return constant(value ? 1 : 0, true); }
   Term variable(const std::string& name, bool is_truth);
 
+  // Operands of arithmetic and comparisons are integers, those of `both`, `either`, `negation`
+  // truth values, as the condition of `choose`; its other two are of one kind. Nothing checks this.
   Term plus(Term a, Term b);
   Term minus(Term a, Term b);
   // One of the two must be a constant: anything else is not linear, and throws an Error.

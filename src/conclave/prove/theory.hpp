@@ -42,6 +42,7 @@
 
 namespace conclave::prove {
 
+// A field of a state, and its sort in SMT-LIB 2.
 struct FieldSort {
   std::string name;
   std::string sort;  // Bool or Int
@@ -57,6 +58,7 @@ struct Block {
 };
 using Statement = std::vector<Block>;  // at least one of them holds
 
+// The rules of a lemma of the theory, as above. The statement is in words, for readers.
 struct Lemma {
   std::string name;
   std::string statement;
@@ -92,6 +94,8 @@ struct Obligation {
 std::string preamble(const Theory& theory, const std::vector<FieldSort>& fields,
                      const std::vector<Definition>& step);
 
+// All queries that must be answered as expected, lemma after lemma, the domain first. Throws Error
+// where a rule is not as above.
 std::vector<Obligation> obligations_of(const Theory& theory, const std::vector<FieldSort>& fields);
 
 }  // namespace conclave::prove

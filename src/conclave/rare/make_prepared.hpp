@@ -30,6 +30,8 @@ namespace conclave::rare {
 // in the same order. Text protocols, whose fields are known at run time, specialize it.
 template <PopulationProtocol P>
 struct FormulaFields {
+  // In the order of `fields` of the state; every value is a number, true is 1. `read` replaces what
+  // is in `values`.
   static std::vector<text::FormulaField> fields(const P&) {
     std::vector<text::FormulaField> all;
     std::apply([&](const auto&... field) { (all.push_back({std::string(field.name)}), ...); },
@@ -98,6 +100,7 @@ class FormulaImportance {
   double value_ = 0;
 };
 
+// A rarity that is sampled directly, without levels: repetitions of so many independent paths.
 template <RareSampler Sampler>
 class SamplingRunner final : public Runner {
  public:
@@ -143,6 +146,7 @@ class ExactFailures final : public exact::FailureQuestion {
  public:
   static constexpr bool by_configuration = requires(Failures & failures) { failures.is_over(); };
 
+  // The table must outlive it.
   ExactFailures(const exact::StateTable<P>& table, Failures failures)
       : table_(table), failures_(std::move(failures)) {}
 

@@ -35,6 +35,7 @@ enum class StretchEnd : std::uint8_t {
   is_high,
 };
 
+// How many interactions were simulated, and why no more.
 struct Stretch {
   std::uint64_t interactions = 0;
   StretchEnd end = StretchEnd::enough;

@@ -80,6 +80,7 @@ struct SplittingRules {
 // One object belongs to one thread.
 class Splitting {
  public:
+  // Owns the process, which `pilot` and `run` restart. `keep_computing` is asked now and then.
   Splitting(std::unique_ptr<FailingProcess> process, const SplittingOptions& options,
             KeepComputing keep_computing,
             std::unique_ptr<const SplittingRules> rules = std::make_unique<SplittingRules>());

@@ -18,6 +18,7 @@
 namespace conclave::rare {
 
 struct Subject {
+  // A parameter as rows have it.
   struct Parameter {
     std::string name;
     std::variant<std::uint64_t, std::string, double> value;

@@ -90,6 +90,7 @@ class AnySystem {
  public:
   virtual ~AnySystem() = default;
   virtual std::unique_ptr<AnyConfiguration> beginning() const = 0;
+  // By the bits that `violated` sets; and whether S is one that DrawsAgain.
   virtual std::span<const std::string_view> properties() const = 0;
   virtual bool draws_again() const = 0;
 };
@@ -99,6 +100,7 @@ template <TransitionSystem S>
 class ConfigurationOf final : public AnyConfiguration {
  public:
   using Own = typename S::Configuration;
+  // The system must outlive it.
   ConfigurationOf(const S& system, Own own) : system_(system), own_(std::move(own)) {}
 
   void encode(std::string& bytes) const override { system_.encode(own_, bytes); }
@@ -127,6 +129,7 @@ class ConfigurationOf final : public AnyConfiguration {
 template <TransitionSystem S>
 class SystemOf final : public AnySystem {
  public:
+  // The system must outlive it.
   explicit SystemOf(const S& system) : system_(system) {}
   std::unique_ptr<AnyConfiguration> beginning() const override {
     return std::make_unique<ConfigurationOf<S>>(system_, system_.beginning());
@@ -149,6 +152,7 @@ struct Verdict {
   Schedule counterexample{};
 };
 
+// Everything that was found up to the end or the limit.
 struct SearchResult {
   std::uint64_t configurations = 0;
   std::uint64_t transitions = 0;

@@ -24,6 +24,7 @@ struct EventGraph {
 // The first configuration that is not safe, or nothing. O(edges).
 class TrapSearch {
  public:
+  // The graph must outlive it. O(edges) time and memory.
   explicit TrapSearch(const EventGraph& graph)
       : graph_(graph),
         size_(graph.event_counts.size()),

@@ -24,6 +24,7 @@ class Number {
 
   constexpr Number() = default;
   constexpr Number(std::int64_t value) : numerator_(value) {}
+  // Exact.
   static constexpr Number from_whole(Whole value) {
     Number result;
     result.numerator_ = value;
@@ -68,6 +69,8 @@ class Number {
   Whole denominator_ = 1;
 };
 
+// The functions declared above. `floor` and `ceiling` give whole numbers, and throw NumberError
+// where these need more than 127 bits.
 Number modulo(const Number& a, const Number& b);
 Number power(const Number& base, const Number& exponent);
 int compare(const Number& a, const Number& b);

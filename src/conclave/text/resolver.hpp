@@ -53,6 +53,7 @@ class Resolver {
  public:
   using Constants = std::map<std::string, Number, std::less<>>;
 
+  // The document must outlive it.
   Resolver(const Document& document, const Constants& constants)
       : document_(document), constants_(constants) {}
 

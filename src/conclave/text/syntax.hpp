@@ -14,6 +14,7 @@
 
 namespace conclave::text {
 
+// A name where it is written.
 struct Name {
   std::string text;
   Place place;
@@ -81,6 +82,7 @@ struct FieldText {
   std::optional<Expression> low{}, high{};  // a range; neither: bool
 };
 
+// A parameter of a protocol file as it is declared; default and range are evaluated later.
 struct ParameterText {
   Name name;
   Expression fallback;
@@ -100,6 +102,7 @@ struct Definition {  // let, fun, leader, output, observe
   std::vector<Name> parameters{};  // of a function
 };
 
+// A field that gets a value, in a rule or in an initial configuration.
 struct Assignment {
   Name field;
   Expression value;
@@ -191,6 +194,7 @@ struct ReactionText {
   Expression rate{};
 };
 
+// How many agents begin in which states.
 struct StartItem {
   enum class Kind : std::uint8_t { number, percentage, all, rest, evenly, randomly };
   Kind kind = Kind::number;
@@ -199,6 +203,7 @@ struct StartItem {
   Target target{};
 };
 
+// A named initial configuration as it is written.
 struct StartText {
   Name name;
   std::vector<StartItem> items{};

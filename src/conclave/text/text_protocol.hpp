@@ -136,6 +136,8 @@ class TextProtocol {
   std::uint32_t jump_weight(const State& u, const State& v) const {
     return compiled_->jump_weights()[std::size_t{u.index} * states_ + v.index];
   }
+  // The pair has been drawn by its jump_weight. Reacts with the probability that makes this exact,
+  // and otherwise leaves both as they are. Needs a table.
   void interact_after_jump(State& u, State& v, Stream& choice) const {
     const Transitions::Entry entry = table_[std::size_t{u.index} * states_ + v.index];
     if (entry.is_certain()) return set(u, v, {entry.u(), entry.v(), 1});
@@ -156,6 +158,7 @@ class TextProtocol {
   const std::vector<Channel>& channels() const requires is_small {
     return compiled_->channels().list;
   }
+  // Species are numbered as states are.
   std::size_t species_of(const State& state) const { return state.index; }
   State state_of_species(std::size_t species) const { return state_of(species); }
 
@@ -171,6 +174,7 @@ class TextProtocol {
   bool is_deterministic() const { return compiled_->transitions().is_deterministic(); }
   bool may_become_null() const { return states_ <= few_states; }
   const Compiled& compiled() const { return *compiled_; }
+  // As the file writes it.
   std::string name_of(const State& state) const { return compiled_->space().name(state.index); }
 
   // The columns of a table of agents (population/agent_table.hpp): the fields, counted from 0.
@@ -186,6 +190,7 @@ class TextProtocol {
       variables.push_back({field.name, std::move(labels)});
     }
   }
+  // The values of the fields, in the order of table_variables.
   void append_values(const State& state, std::vector<double>& values) const {
     for (std::size_t i = 0; i < compiled_->space().fields().size(); ++i) {
       values.push_back(static_cast<double>(compiled_->space().value(i, state.index)));
@@ -222,6 +227,7 @@ class TextProtocol {
     }
     return state_of(state);
   }
+  // Every field has its first value.
   State zero() const { return {}; }
   // Moves the state to the nearest one of that role, if there is one (StateSpace::nearest).
   void set_role(State& state, Role wanted) const {
@@ -230,12 +236,14 @@ class TextProtocol {
     state = state_of(compiled_->space().nearest(
         state.index, [&](StateIndex other) { return compiled_->leads(other) == leads; }));
   }
+  // A sentence where faults of this kind make no sense; otherwise empty.
   std::string objection_to(FaultKind kind) const {
     const bool needs_leader = kind == FaultKind::kill_leaders || kind == FaultKind::make_leaders;
     if (!needs_leader || compiled_->has_leader()) return {};
     return compiled_->text().name() + " does not define who leads; add a line such as leader = A";
   }
 
+  // The conditions of the file, checked from the counts that change.
   class Tally : public ConditionTally {
    public:
     explicit Tally(const TextProtocol& protocol) : ConditionTally(protocol.compiled()) {}

@@ -35,6 +35,7 @@ class Transitions {
   struct Entry {
     std::uint32_t word;
     static constexpr unsigned bits = 15;
+    // Otherwise `reaction` says which one decides.
     bool is_certain() const { return (word >> 31) == 0; }
     StateIndex u() const { return word & ((1u << bits) - 1); }
     StateIndex v() const { return word >> bits; }

@@ -88,6 +88,8 @@ struct Channel {
   bool is_pair = false;
   std::uint64_t weight = 0;
 };
+// The reactions of a network; `total` as above, so that weights leave a rest in which nothing
+// happens.
 struct Channels {
   std::vector<Channel> list{};
   std::uint64_t total = 0;

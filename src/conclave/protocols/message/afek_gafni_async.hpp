@@ -43,6 +43,7 @@ class AfekGafniAsync {
 
   using Message = detail::AfekGafniMessage<Kind>;
   using Strength = detail::Strength;
+  // Who has captured the node.
   enum class Owner : std::uint8_t { nobody, itself, other };
 
   struct Node {

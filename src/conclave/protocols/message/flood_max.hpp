@@ -22,6 +22,7 @@
 
 namespace conclave::protocols {
 
+// Values of the parameter `sending`.
 enum class FloodSending : std::uint8_t { always, news };
 
 class FloodMax {

@@ -30,6 +30,7 @@
 
 namespace conclave::protocols {
 
+// Whose algorithm: the parameter `reading`.
 enum class ItaiRodehReading : std::uint8_t { itai_rodeh, fokkink_pang_b };
 
 class ItaiRodeh {

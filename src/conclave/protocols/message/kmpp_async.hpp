@@ -48,6 +48,7 @@ enum class KmppReading : std::uint8_t {
   not_own_referee,
 };
 
+// The parameter `watch`: whether candidates are counted by phase.
 enum class KmppWatch : std::uint8_t { no, yes };
 
 class KmppAsync {
@@ -84,6 +85,7 @@ class KmppAsync {
     }
   };
 
+  // The states C0 ... C3 of a referee, the paper's REF-STATE.
   enum class Referee : std::uint8_t { c0, c1, c2, c3 };
 
   // Flat, because ten million of them are kept: 56 bytes.

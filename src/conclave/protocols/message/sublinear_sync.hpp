@@ -36,6 +36,7 @@ namespace conclave::protocols {
 
 // `own_rank_counts`: a referee that is a candidate answers only ranks above its own.
 enum class SublinearReading : std::uint8_t { plain, own_rank_counts };
+// Values of the parameter `log`.
 enum class LogarithmBase : std::uint8_t { natural, binary };
 
 class SublinearSync {

@@ -36,6 +36,7 @@ class AgMinionsOver {
   template <class Integer>
   using Number = typename Values::template Number<Integer>;
 
+  // Values of the parameter `tie`, whose meaning is in Parameters.
   enum class Tie : std::uint8_t { first, contender };
 
   struct State {

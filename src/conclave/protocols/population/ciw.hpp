@@ -72,6 +72,7 @@ class Ciw {
       .steps = steps,
   };
 
+  // The places of `starts`.
   enum StartIndex : std::size_t { random, equal, barrier, pairs, correct };
   static constexpr std::array starts{
       Start{"random", "every rank uniform"},

@@ -33,6 +33,7 @@ namespace conclave::protocols {
 
 class FischerJiang {
  public:
+  // Values of the parameters with these names; Parameters says what they mean.
   enum class Fire : std::uint8_t { last, first };
   enum class Guard : std::uint8_t { no, yes };
   enum class Hit : std::uint8_t { stop, pass };
@@ -156,6 +157,7 @@ class FischerJiang {
       .steps = steps,
   };
 
+  // The places of `starts`.
   enum StartIndex : std::size_t {
     random,
     no_leader,

@@ -33,6 +33,7 @@ namespace conclave::protocols {
 class OptimalSilent {
  public:
   enum class Duty : std::uint8_t { settled, unsettled, resetting };  // the paper's role
+  // The parameter `reading`, whose meaning is in Parameters.
   enum class Reading : std::uint8_t {
     exclusive,
     fall_through,
@@ -166,6 +167,7 @@ class OptimalSilent {
       .steps = steps,
   };
 
+  // The places of `starts`.
   enum StartIndex : std::size_t {
     random,
     rank1,
@@ -302,6 +304,7 @@ class OptimalSilent {
   }
 
   constexpr std::uint32_t ranks() const { return n_; }
+  // The rank of a settled agent, from 0; n for all others.
   constexpr std::uint32_t place_of(const State& s) const {
     return s.is(Duty::settled) ? s.number - 1 : n_;
   }

@@ -35,6 +35,7 @@ namespace conclave::protocols {
 template <class Values>
 class PllOver {
  public:
+  // The paper's X, A and B: undecided, candidates, timers.
   enum class Status : std::uint8_t { x, a, b };
   using Reading = detail::PllReading;
   using Parameters = detail::PllParameters;
@@ -51,6 +52,7 @@ class PllOver {
     Bool done = false;  // A in epoch 1; true for every A later on, false for X and B
     Number<std::uint16_t> variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 
+    // The paper's names of the variable; which one it is depends on status and epoch.
     constexpr auto& count() { return variable; }
     constexpr auto& level_q() { return variable; }
     constexpr auto& rand() { return variable; }
@@ -165,6 +167,7 @@ class PllOver {
   }
 
   constexpr PllOver(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  // For code that has the constants as symbols (prove).
   constexpr explicit PllOver(const Constants& constants) : constants_(constants) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }

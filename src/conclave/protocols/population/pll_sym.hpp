@@ -35,7 +35,9 @@ namespace conclave::protocols {
 template <class Values>
 class PllSymOver {
  public:
+  // The paper's X and Y, both undecided, A and B: candidates and timers.
   enum class Status : std::uint8_t { x, y, a, b };
+  // The paper's J, K, F0 and F1, by which pairs of followers toss a fair coin.
   enum class Coin : std::uint8_t { j, k, f0, f1 };
   using Reading = detail::PllReading;
   using Parameters = detail::PllParameters;
@@ -55,6 +57,7 @@ class PllSymOver {
     Number<std::uint8_t> status_l = 0;   // leaders in epoch 3; 0 for all others
     Number<std::uint16_t> variable = 0;  // count of B; level_Q, rand, level_B of A in epoch 1, 2, 3
 
+    // The paper's names of the variable; which one it is depends on status and epoch.
     constexpr auto& count() { return variable; }
     constexpr auto& level_q() { return variable; }
     constexpr auto& rand() { return variable; }
@@ -194,6 +197,7 @@ class PllSymOver {
   }
 
   constexpr PllSymOver(const Parameters& parameters, AgentCount n) : constants_(parameters, n) {}
+  // For code that has the constants as symbols (prove).
   constexpr explicit PllSymOver(const Constants& constants) : constants_(constants) {}
 
   constexpr State initial(std::size_t, AgentCount, Choice auto&) const { return {}; }

@@ -39,6 +39,7 @@ class PplOver : public detail::PplPacking<PplOver<Values>> {
   template <class Integer>
   using Number = typename Values::template Number<Integer>;
 
+  // Values of the parameters with these names; Parameters says what they mean.
   enum class Hold : std::uint8_t { no, yes };
   enum class Watch : std::uint8_t { no, yes };
 
@@ -162,6 +163,7 @@ class PplOver : public detail::PplPacking<PplOver<Values>> {
       .steps = steps,
   };
 
+  // The places of `starts`.
   enum StartIndex : std::size_t {
     random,
     all_leaders,

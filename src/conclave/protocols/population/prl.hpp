@@ -41,6 +41,7 @@ class PrlOver : public detail::PrlPacking<PrlOver<Values>> {
   template <class Integer>
   using Number = typename Values::template Number<Integer>;
 
+  // A bullet that a leader has fired, as the paper's 0, 1 and 2.
   enum class Bullet : std::uint8_t { none, dummy, live };
 
   struct State {

@@ -35,6 +35,7 @@ class TimersOver : public detail::TimersPacking<TimersOver<Values>> {
   template <class Integer>
   using Number = typename Values::template Number<Integer>;
 
+  // Values of the parameters with these names; Parameters says what they mean.
   enum class Hold : std::uint8_t { no, yes };
   enum class Reading : std::uint8_t { first, both, ppl, late };
 
@@ -124,6 +125,7 @@ class TimersOver : public detail::TimersPacking<TimersOver<Values>> {
       .steps = steps,
   };
 
+  // The places of `starts`.
   enum StartIndex : std::size_t {
     random,
     all_leaders,

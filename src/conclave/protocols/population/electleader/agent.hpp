@@ -57,6 +57,7 @@ struct Resetter {
   friend bool operator==(const Resetter&, const Resetter&) = default;
 };
 
+// The types of rankers in Protocol 7; `electing` is in FastLeaderElect.
 enum class Type : std::uint8_t { electing, sheriff, deputy, recipient, sleeper, ranked };
 
 // A label, which a deputy hands out: its id and the number of the label, both from 1; 0 is no
@@ -128,6 +129,7 @@ inline constexpr std::array<std::string_view, 3> duty_names{"Resetting", "Rankin
 inline constexpr std::array<std::string_view, 6> type_names{"electing",  "sheriff", "deputy",
                                                             "recipient", "sleeper", "ranked"};
 
+// In the order of table_columns; enumerators as their numbers.
 inline std::array<double, table_columns.size()> table_values(const Agent& agent) {
   const auto duty = static_cast<double>(agent.duty);
   if (agent.is(Duty::resetting)) {

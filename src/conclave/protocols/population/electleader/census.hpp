@@ -28,8 +28,8 @@ class Census {
   void add(const Agent& agent) { count(agent, 1); }
   void remove(const Agent& agent) { count(agent, ~std::uint32_t{0}); }
 
+  // Agents that reset; that verify; that reset with resetCount 0; that rank and know their rank.
   std::uint32_t resetters() const { return on_duty_[0]; }
-  std::uint32_t rankers() const { return on_duty_[1]; }
   std::uint32_t verifiers() const { return on_duty_[2]; }
   std::uint32_t dormant() const { return dormant_; }
   std::uint32_t ranked() const { return of_type(Type::ranked); }
@@ -83,20 +83,21 @@ class Census {
   std::array<std::uint32_t, generations> in_error_{};
 };
 
-// The observables of ElectLeader_r besides its time: how often and why it was reset, and when
-// its phases were reached, each for the last time.
-
+// The cause as rows have it; empty for none.
 inline std::string_view name_of(Cause cause) {
   constexpr std::array<std::string_view, 4> names{"", "same rank", "message twice",
                                                   "wrong content"};
   return names[static_cast<std::size_t>(cause)];
 }
 
+// An empty text where the time is missing.
 inline Observation time_observation(std::string_view name, std::optional<Interactions> time) {
   if (!time) return {name, std::string()};
   return {name, *time};
 }
 
+// The observables of ElectLeader_r besides its time: how often and why it was reset, and when
+// its phases were reached, each for the last time.
 class History {
  public:
   static constexpr std::array observables{
@@ -124,6 +125,7 @@ class History {
     first_cause_ = outcome.cause;
   }
 
+  // FastLeaderElect has ended for a winner in the interaction of this number.
   void note_sheriff(Interactions number) { times_[2] = number; }
 
   // Called after every interaction; a phase is reached when its count gets to n.

@@ -19,7 +19,9 @@
 
 namespace conclave::protocols::electleader {
 
+// Sets of factors for the constants: those that serve in practice, toy sizes, and the paper's.
 enum class Preset : std::uint8_t { usual, small, paper };
+// Whether agents take their random bits from the schedule (Appendix B) instead of drawing them.
 enum class Derandomize : std::uint8_t { no, yes };
 
 // Readings of the paper's text in places where it does not work; for demonstrations. The
@@ -203,6 +205,7 @@ struct Constants {
     return static_cast<std::uint32_t>(std::bit_width(std::uint64_t{n} * n * n - 1));
   }
 
+  // At least 0 and at most most_count, so that no factor overflows.
   static std::uint32_t rounded_up(double value) {
     return static_cast<std::uint32_t>(std::clamp(std::ceil(value), 0.0, most_count));
   }

@@ -22,6 +22,7 @@ class DenseMessages {
     std::vector<std::uint64_t> observations{};
   };
 
+  // The groups must outlive it. No agent is in a room.
   DenseMessages(const Groups& groups, AgentIndex n) : groups_(&groups), agents_(n) {}
 
   // Memory of n agents in groups of size m.
@@ -45,6 +46,7 @@ class DenseMessages {
     agents_[u] = {true, standing, generation, groups_->space_of(standing.group), std::move(arrays)};
   }
 
+  // Empty for an agent that is in no room.
   const Arrays& arrays(AgentIndex u) const { return agents_[u].arrays; }
 
   void leave(AgentIndex u) { agents_[u] = {}; }

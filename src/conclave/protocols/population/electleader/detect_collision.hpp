@@ -14,10 +14,12 @@
 
 namespace conclave::protocols::electleader {
 
+// Why an error is raised.
 enum class Cause : std::uint8_t { none, same_rank, message_twice, wrong_content };
 
 class DetectCollision {
  public:
+  // The groups must outlive it.
   DetectCollision(const Constants& constants, const Groups& groups)
       : constants_(constants), groups_(&groups) {
     for (std::uint32_t group = 0; group < groups.count(); ++group) {
@@ -25,6 +27,7 @@ class DetectCollision {
     }
   }
 
+  // In-group interactions between two signatures.
   std::uint32_t period(std::uint32_t group) const { return periods_[group]; }
 
   // The first reason to raise an error, if any; otherwise messages are updated and balanced. Both

@@ -36,7 +36,6 @@ namespace conclave::protocols::electleader {
 // 4 with the constants in effect. There are 2^O(r^2 log n) states, far more than any integer holds,
 // so that all is computed in logarithms, rounded. Of several kinds of states, each with its own
 // variables, the largest counts, and a tag that tells them apart.
-
 inline double bits_of_one(std::initializer_list<double> kinds) {
   return binary_logarithm(kinds.size()) + std::max(kinds);
 }
@@ -50,6 +49,7 @@ inline double bits_of_choices(std::uint32_t all, std::uint32_t some) {
   return bits;
 }
 
+// resetCount above 0 with delayTimer full, or resetCount 0 with any delayTimer.
 inline double resetter_bits(const Constants& constants) {
   return binary_logarithm(std::uint64_t{constants.reset_count} + constants.delay + 1);
 }

@@ -12,9 +12,6 @@
 
 namespace conclave::protocols::electleader {
 
-// How many messages circulate in a group, and what they can say. The paper's numbers are too large
-// for an exact computation with three agents already, so toy sizes can be set instead.
-
 inline std::uint64_t fifth_power(std::uint64_t m) { return m * m * m * m * m; }
 
 // Uniform on 1 ... base^exponent, digit by digit.
@@ -41,12 +38,14 @@ struct MessageSpace {
   }
 };
 
-// The rule from which the numbers of all groups follow.
+// The rule from which the numbers of all groups follow. The paper's are too large for an exact
+// computation with three agents already, so toy sizes can be set instead.
 struct MessageRule {
   double per_rank = 2;           // messages of each rank that an agent holds, times m
   std::uint64_t signatures = 0;  // at most this many; 0 for no such limit
   bool loops_over_half = false;  // over [r_u^2], as some lines of the paper have it (erratum 33)
 
+  // The numbers of a group of m ranks.
   MessageSpace of(std::uint32_t m) const {
     const auto block = static_cast<std::uint32_t>(std::ceil(per_rank * m));
     const std::uint64_t all = fifth_power(m);
@@ -65,6 +64,7 @@ struct Standing {
 
 class Groups {
  public:
+  // 1 <= r <= n, which is checked. O(n).
   Groups(std::uint32_t n, std::uint32_t r, const MessageRule& rule = {}) : count_((n + r - 1) / r) {
     CONCLAVE_CHECK(r >= 1 && r <= n);
     const std::uint32_t small = n / count_;
@@ -81,6 +81,7 @@ class Groups {
   }
 
   std::uint32_t count() const { return count_; }
+  // Groups are numbered from 0, ranks from 1.
   std::uint32_t size_of(std::uint32_t group) const { return spaces_[group].m; }
   const MessageSpace& space_of(std::uint32_t group) const { return spaces_[group]; }
   Standing of_rank(std::uint32_t rank) const { return standings_[rank - 1]; }

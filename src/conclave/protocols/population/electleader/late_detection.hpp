@@ -30,6 +30,7 @@ namespace conclave::protocols::electleader {
 // Immutable once made, so that several threads may share it; paths are values beside it.
 class LateDetection {
  public:
+  // The places of all_functions.
   enum Function : std::size_t { age, signatures };
   static constexpr std::array<RareWay, 1> all_ways{
       {{"late", "a rank is there twice, and no error is raised within the limit"}}};
@@ -80,6 +81,7 @@ class LateDetection {
     return path.age == limit_ ? Step::is_late : Step::goes_on;
   }
 
+  // Grows as an undetected failure comes near; in interactions.
   double importance(std::size_t function, const Path& path) const {
     const auto so_far = static_cast<double>(path.age);
     return function == age ? so_far : so_far + meeting_time_ * meetings_left(path);

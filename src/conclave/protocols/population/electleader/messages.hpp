@@ -14,15 +14,15 @@
 
 namespace conclave::protocols::electleader {
 
-// The messages of an agent when DetectCollision_r begins for it: a few words from which all its
-// messages and observations follow, so that they are not written out before they are looked at.
-
+// A message that an agent holds. Its governor is known from the context.
 struct Message {
   std::uint32_t id;
   std::uint64_t content;
   friend bool operator==(const Message&, const Message&) = default;
 };
 
+// The messages of an agent when DetectCollision_r begins for it: a few words from which all its
+// messages and observations follow, so that they are not written out before they are looked at.
 struct Beginning {
   enum class Kind : std::uint8_t {
     clean,      // the messages of one block, all contents and observations 1
@@ -41,6 +41,7 @@ struct Beginning {
   static Beginning clean_at(std::uint32_t position) { return {.block = position}; }
   bool is_clean() const { return kind == Kind::clean && wrong == none; }
 
+  // The random numbers of a governor's messages; those of the observations are named by space.m.
   Stream stream(std::uint32_t which) const {
     return Stream({.seed = key, .trial = which, .purpose = Purpose::messages});
   }
@@ -113,6 +114,7 @@ concept MessageSystem = requires(M& messages, AgentIndex u, AgentIndex v, const 
 // is the agent at position p, or `nobody`.
 inline constexpr AgentIndex nobody = Beginning::none;
 
+// O(m^2 block) in groups of size m.
 template <class M>
 bool messages_are_consistent(M& messages, const MessageSpace& space,
                              const std::vector<AgentIndex>& occupant) {

@@ -76,6 +76,7 @@ class PlainDetectCollision {
 
   AgentCount size() const { return constants_.n; }
   const Groups& groups() const { return *groups_; }
+  // The numbers of the group of the agent's rank, and its place there.
   const MessageSpace& space(const State& s) const { return groups_->space_of(standing(s).group); }
   Standing standing(const State& s) const { return groups_->of_rank(s.rank); }
   // The counter at which a new signature is due at the next meeting.
@@ -85,6 +86,7 @@ class PlainDetectCollision {
   std::uint64_t content(const State& s, std::uint32_t governor, std::uint32_t id) const {
     return cell(s, std::size_t{governor} * space(s).ids() + id);
   }
+  // The content that the agent has observed of its own message with this ID.
   std::uint64_t observation(const State& s, std::uint32_t id) const {
     return cell(s, std::size_t{space(s).m} * space(s).ids() + id);
   }
@@ -154,6 +156,7 @@ class PlainDetectCollision {
     return agent;
   }
 
+  // The state of a verifier with the messages that it has in the system.
   State state_of(const Verifier& verifier, const DenseMessages& messages, AgentIndex index) const {
     State state{
         .rank = verifier.rank, .signature = verifier.signature, .counter = verifier.counter};

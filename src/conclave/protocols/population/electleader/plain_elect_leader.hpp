@@ -53,6 +53,7 @@ class PlainElectLeader {
         Ranking::fields, Detection::fields);
 
     bool is(Duty which) const { return duty == which; }
+    // The variables of rankers, and of verifiers; they mean something for agents of that duty only.
     Ranking& ranking() { return *this; }
     const Ranking& ranking() const { return *this; }
     Detection& detection() { return *this; }

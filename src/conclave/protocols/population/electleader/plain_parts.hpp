@@ -176,6 +176,7 @@ class PlainAssignRanks {
     }
     return a;
   }
+  // Without the countdown; channels have at most two deputies here.
   static State state_of(const Ranker& a) {
     const auto heard = [&](std::size_t i) { return i < a.channel.size() ? a.channel[i] : 0; };
     return {a.type,           a.done,  a.rank,   a.le_count, a.identifier,

@@ -23,7 +23,7 @@ class PropagateReset {
   }
 
   // Protocol 4; u is a resetter.
-  void interact(Agent& u, Agent& v) const { detail::propagate_reset(*this, u, v); }
+  void interact(Agent& u, Agent& v) const { protocols::detail::propagate_reset(*this, u, v); }
 
   // For detail::propagate_reset.
   static bool is_resetting(const Agent& u) { return u.is(Duty::resetting); }

@@ -31,6 +31,7 @@ struct VerifyOutcome {
 template <MessageSystem M>
 class StableVerify {
  public:
+  // The groups must outlive it. No agent verifies.
   StableVerify(const Constants& constants, const Groups& groups)
       : constants_(constants),
         groups_(&groups),
@@ -85,6 +86,7 @@ class StableVerify {
     return outcome;
   }
 
+  // The messages of all verifiers that are not in error.
   M& messages() { return messages_; }
   std::uint32_t signature_period(std::uint32_t group) const { return detect_.period(group); }
 

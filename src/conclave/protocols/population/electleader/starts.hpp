@@ -22,6 +22,7 @@ struct StartingAgent {
 
 class Starts {
  public:
+  // The places of `table`.
   enum Index : std::size_t {
     clean,
     triggered,
@@ -63,9 +64,11 @@ class Starts {
             "the same with generations 0, 1 and 2 only, all off probation: Claim 2 of Lemma F.4"},
   };
 
+  // The groups must outlive it.
   Starts(const Constants& constants, const Groups& groups)
       : constants_(constants), groups_(&groups), reset_(constants) {}
 
+  // Agent `agent` of a start; called in the order of the agents.
   StartingAgent make(std::size_t start, std::uint32_t agent, Stream& choice) const {
     const bool is_last_of_first_group = agent + 1 == std::max(2u, groups_->size_of(0));
     switch (start) {
@@ -133,6 +136,7 @@ class Starts {
     return result;
   }
 
+  // Every variable uniform in its domain, others at their defaults.
   Ranker arbitrary_ranker(Choice auto& choice) const {
     Ranker u{.type = static_cast<Type>(choice.below(6))};
     if (u.type == Type::sheriff && constants_.r == 1) u.type = Type::deputy;

@@ -47,6 +47,7 @@ class Transition {
     return outcome;
   }
 
+  // For callers that place and dismiss verifiers themselves.
   StableVerify<M>& verify() { return verify_; }
 
  private:

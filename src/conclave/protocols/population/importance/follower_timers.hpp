@@ -28,6 +28,7 @@ namespace conclave::protocols {
 // meetings are copied.
 class GroupCosts {
  public:
+  // O(n) particle runs with random numbers of their own, so that the same n gives the same costs.
   explicit GroupCosts(AgentCount n) : first_(static_cast<std::size_t>(n)), each_(first_) {
     for (std::size_t m = 2; m < each_.size(); ++m) {
       first_[m] =
@@ -185,6 +186,7 @@ class FollowerTimers {
   std::uint64_t sum_ = 0;
 };
 
+// The importance of the most dangerous group of followers; needs two followers.
 template <class Timers>
 class GroupTimer : public Timers {
  public:
@@ -205,16 +207,19 @@ class GroupTimer : public Timers {
   std::shared_ptr<const GroupCosts> costs_;
 };
 
+// Minus the sum of the timers of the followers.
 template <class Timers>
 struct MeanTimer : Timers {
   double value() const { return -static_cast<double>(this->sum()); }
 };
 
+// Minus the second smallest timer of the followers, of whom there must be two.
 template <class Timers>
 struct SecondTimer : Timers {
   double value() const { return -static_cast<double>(this->sorted()[1]); }
 };
 
+// Minus the largest timer of the followers, of whom there must be one.
 template <class Timers>
 struct LargestTimer : Timers {
   double value() const { return -static_cast<double>(this->sorted().back()); }

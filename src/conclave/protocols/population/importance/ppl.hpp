@@ -25,6 +25,7 @@ namespace conclave::protocols {
 
 // Any change of an output, by its kind.
 struct PplFailures {
+  // The places of all_ways.
   enum Way : std::size_t { timeout, suicide };
   void load(std::span<const Ppl::State>) {}
   static std::optional<std::size_t> way(const Ppl::State& u, const Ppl::State& v,
@@ -38,8 +39,11 @@ using PplTimers = FollowerTimers<Ppl::State, &Ppl::State::timer_l>;
 
 class PplRarity {
  public:
+  // The places of all_functions.
   enum Function : std::size_t { group, mean, second, largest, spine, first_moment, since_emission };
 
+  // Where nothing can be estimated, `objection` says why and nothing else may be asked. Otherwise
+  // fills the table of lineages, in O(t_virus t_emit) time and memory.
   PplRarity(const Ppl& protocol, AgentCount n)
       : n_(n), bytes_(PplLineages::bytes(protocol.t_virus(), protocol.t_emit())) {
     if (!objection().empty()) return;

@@ -33,10 +33,12 @@ class PplLineages {
  public:
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
 
+  // Memory of the table; more than most_bytes is refused by callers.
   static std::uint64_t bytes(std::uint64_t t_virus, std::uint64_t t_emit) {
     return 2 * sizeof(double) * (t_virus + 1) * (t_emit + 1);
   }
 
+  // n >= 3. O(t_virus t_emit).
   PplLineages(AgentCount n, std::uint32_t t_virus, std::uint32_t t_emit)
       : n_(n), t_virus_(t_virus), t_emit_(t_emit), follower_(rows()), leader_(rows()) {
     Row follower = row(follower_, 0);
@@ -205,6 +207,7 @@ class PplFirstMoment : public PplViruses {
   std::shared_ptr<const PplLineages> lineages_;
 };
 
+// Interactions of the leader since it has emitted a virus; minus infinity where none lives.
 class PplSinceEmission : public PplViruses {
  public:
   explicit PplSinceEmission(const std::shared_ptr<const PplLineages>& lineages)

@@ -15,6 +15,7 @@
 
 namespace conclave::protocols {
 
+// Any change of an output is a timeout.
 struct TimersFailures {
   void load(std::span<const Timers::State>) {}
   static std::optional<std::size_t> way(const Timers::State& u, const Timers::State& v,
@@ -26,8 +27,10 @@ struct TimersFailures {
 
 class TimersRarity {
  public:
+  // The places of all_functions.
   enum Function : std::size_t { group, mean, second, largest };
 
+  // O(n), for the bound on the time; computes nothing where `objection` says why.
   TimersRarity(const Timers& protocol, AgentCount n) : n_(n) {
     if (!objection().empty()) return;
     const double ln_floor = ln_timeout_bound(n, protocol.t_max());
@@ -49,6 +52,7 @@ class TimersRarity {
   std::string objection() const {
     return n_ < 3 ? "with two agents the leader takes part in every interaction" : "";
   }
+  // Why the time from that start has no meaning; empty: it has.
   static std::string objection_to(std::size_t index) {
     const bool has_one_leader =
         index == Timers::safe || index == Timers::safe_half || index == Timers::leader_low;
@@ -58,6 +62,7 @@ class TimersRarity {
   std::span<const RareFunction> functions() const { return functions_; }
   TimersFailures failures() const { return {}; }
 
+  // Calls `visit` with the importance function of that index.
   template <class Visit>
   auto with_function(std::size_t index, Visit&& visit) const {
     using Followers = FollowerTimers<Timers::State, &Timers::State::timer>;

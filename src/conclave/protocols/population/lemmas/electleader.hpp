@@ -16,6 +16,8 @@
 
 namespace conclave::protocols::electleader {
 
+namespace detail {
+
 // Predicates of configurations and interactions, for a protocol that must outlive them. They scan
 // all agents and share nothing with the census by which the engine knows C_safe.
 class ElectLeaderLemmas {
@@ -225,13 +227,15 @@ inline std::vector<Claim<PlainElectLeader::State>> recovery_claims(
        ElectLeaderLemmas::has_advance}};
 }
 
+}  // namespace detail
+
 inline Claims<PlainElectLeader::State> claims_of(const PlainElectLeader& protocol) {
   using State = PlainElectLeader::State;
-  const ElectLeaderLemmas lemmas(protocol);
+  const detail::ElectLeaderLemmas lemmas(protocol);
   Claims<State> claims;
   claims.from_everywhere = true;
-  claims.sets = recovery_sets(lemmas);
-  claims.claims = recovery_claims(lemmas);
+  claims.sets = detail::recovery_sets(lemmas);
+  claims.claims = detail::recovery_claims(lemmas);
   claims.normal_form = [=](const State& s) { return lemmas.normal_form(s); };
   claims.notation = [=](const State& s) { return lemmas.notation(s); };
   return claims;

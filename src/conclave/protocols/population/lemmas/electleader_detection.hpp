@@ -13,6 +13,8 @@
 
 namespace conclave::protocols::electleader {
 
+namespace detail {
+
 // Predicates of configurations and interactions of DetectCollision_r, which must outlive them. The
 // names of the claims below are those of the paper's Appendix E.
 class DetectionLemmas {
@@ -279,9 +281,11 @@ inline std::vector<NamedSet<PlainDetectCollision::State>> detection_sets(
        }}};
 }
 
+}  // namespace detail
+
 inline Claims<PlainDetectCollision::State> claims_of(const PlainDetectCollision& protocol) {
   using State = PlainDetectCollision::State;
-  const DetectionLemmas lemmas(protocol);
+  const detail::DetectionLemmas lemmas(protocol);
   const std::string everywhere(whole_set);
   const std::string error(converged_set);
   const StepPredicate<State> exchange = [=](const Step<State>& step) {
@@ -289,10 +293,10 @@ inline Claims<PlainDetectCollision::State> claims_of(const PlainDetectCollision&
   };
   Claims<State> claims;
   claims.elects = false;
-  claims.sets = detection_sets(lemmas);
+  claims.sets = detail::detection_sets(lemmas);
   claims.claims = {
       {"Observation 1", "the rank of an agent never changes", ClaimKind::steps, everywhere,
-       DetectionLemmas::keeps_ranks},
+       detail::DetectionLemmas::keeps_ranks},
       {"Observation 2", "messages are never created or destroyed, except with an error",
        ClaimKind::steps, everywhere,
        [=](const Step<State>& step) { return lemmas.keeps_messages(step); }, exchange},
@@ -306,7 +310,7 @@ inline Claims<PlainDetectCollision::State> claims_of(const PlainDetectCollision&
        [=](const Step<State>& step) { return lemmas.observes_changes(step); }, exchange},
       Claim<State>::everywhere("Section 3.1",
                                "everybody holds equally many messages of each rank of its group",
-                               "full", DetectionLemmas::has_agent_without_error),
+                               "full", detail::DetectionLemmas::has_agent_without_error),
       Claim<State>::everywhere(
           "Section 5.1", "messages that an agent governs and holds are as it has observed them",
           "own", [=](ConfigurationView<State> agents) { return lemmas.has_own_message(agents); }),

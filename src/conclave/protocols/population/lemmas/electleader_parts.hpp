@@ -13,6 +13,8 @@
 
 namespace conclave::protocols::electleader {
 
+namespace detail {
+
 inline std::uint32_t largest_count(ConfigurationView<PlainPropagateReset::State> agents) {
   std::uint32_t largest = 0;
   for (const auto& agent : agents) largest = std::max(largest, agent.resetting ? agent.count : 0);
@@ -40,10 +42,12 @@ class ResetSteps {
   }
 };
 
+}  // namespace detail
+
 inline Claims<PlainPropagateReset::State> claims_of(const PlainPropagateReset&) {
   using State = PlainPropagateReset::State;
   const auto nobody_spreads = [](ConfigurationView<State> agents) {
-    return largest_count(agents) == 0;
+    return detail::largest_count(agents) == 0;
   };
   const auto all_dormant = [](ConfigurationView<State> agents) {
     return std::ranges::all_of(agents, &State::is_dormant);
@@ -55,10 +59,10 @@ inline Claims<PlainPropagateReset::State> claims_of(const PlainPropagateReset&) 
                  {"dormant", "everybody is resetting with resetCount 0", all_dormant}};
   claims.claims = {
       {"wave", "the largest resetCount never grows", ClaimKind::steps, std::string(whole_set),
-       ResetSteps::wave_falls, ResetSteps::has_wave},
+       detail::ResetSteps::wave_falls, detail::ResetSteps::has_wave},
       {"calm", "once no resetCount is positive, none becomes positive", ClaimKind::closed, "calm"},
       {"awake", "and then nobody who computes is reset again", ClaimKind::steps, "calm",
-       ResetSteps::stay_awake, ResetSteps::has_awake},
+       detail::ResetSteps::stay_awake, detail::ResetSteps::has_awake},
       {"end", "when everybody computes, nothing happens any more", ClaimKind::closed,
        std::string(converged_set)},
       {"awakening", "from every configuration everybody computes in the end", ClaimKind::reached,
@@ -82,6 +86,8 @@ inline std::string notation(const PlainAssignRanks::State& s) {
   if (s.type == Type::sleeper) text += 'z' + std::to_string(s.sleep);
   return text + '(' + std::to_string(s.first) + ',' + std::to_string(s.second) + ')';
 }
+
+namespace detail {
 
 // Observation D.1 about single interactions: how badges and channels are handed on. Deputies and
 // labels are numbered from 1.
@@ -196,6 +202,8 @@ class BadgeSteps {
   }
 };
 
+}  // namespace detail
+
 inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
   using State = PlainAssignRanks::State;
   const auto is_active = [](const State& s) {
@@ -227,16 +235,19 @@ inline Claims<PlainAssignRanks::State> claims_of(const PlainAssignRanks&) {
       {"ranks", "who is ranked keeps its rank", ClaimKind::steps, std::string(whole_set),
        keep_ranks, has_ranked},
       {"Observation D.1(a)", "who leaves the election has an empty channel or a copy",
-       ClaimKind::steps, std::string(whole_set), BadgeSteps::begin_as_stated,
-       BadgeSteps::has_beginner},
+       ClaimKind::steps, std::string(whole_set), detail::BadgeSteps::begin_as_stated,
+       detail::BadgeSteps::has_beginner},
       {"Observation D.1(b)", "a channel is opened by its new deputy, with 1", ClaimKind::steps,
-       std::string(whole_set), BadgeSteps::open_channels_by_deputies, BadgeSteps::has_opening},
+       std::string(whole_set), detail::BadgeSteps::open_channels_by_deputies,
+       detail::BadgeSteps::has_opening},
       {"Observation D.1(c)", "a channel grows only with a label of its deputy", ClaimKind::steps,
-       std::string(whole_set), BadgeSteps::grow_by_labels, BadgeSteps::has_growth},
+       std::string(whole_set), detail::BadgeSteps::grow_by_labels, detail::BadgeSteps::has_growth},
       {"Observation D.1(d)", "once the election is decided, no badge gets more holders",
-       ClaimKind::steps, "decided", BadgeSteps::keep_badges_single, BadgeSteps::has_badges},
+       ClaimKind::steps, "decided", detail::BadgeSteps::keep_badges_single,
+       detail::BadgeSteps::has_badges},
       {"Observation D.1(e)", "a badge is lost only by a deputy that falls asleep", ClaimKind::steps,
-       std::string(whole_set), BadgeSteps::lose_badges_asleep, BadgeSteps::has_badges},
+       std::string(whole_set), detail::BadgeSteps::lose_badges_asleep,
+       detail::BadgeSteps::has_badges},
       {"ranking", "a complete ranking has one agent of rank 1 and is final", ClaimKind::safe,
        std::string(converged_set)}};
   claims.notation = [](const State& s) { return notation(s); };

@@ -11,6 +11,8 @@
 
 namespace conclave::protocols {
 
+namespace detail {
+
 // Whether the settled agents are a top part of the tree: a root, all others with their parents, and
 // every rank has as many children as it believes. The others are unsettled.
 class TopOfTree {
@@ -43,15 +45,17 @@ class TopOfTree {
   ConfigurationView<State> agents_;
 };
 
+}  // namespace detail
+
 inline Claims<OptimalSilent::State> claims_of(const OptimalSilent& protocol) {
   using State = OptimalSilent::State;
   using Duty = OptimalSilent::Duty;
   using Agents = ConfigurationView<State>;
   Claims<State> claims = silent_ranking_claims(protocol);
   claims.sets.push_back({"tree", "a top part of the tree is settled, the rest unsettled",
-                         [](Agents agents) { return TopOfTree(agents).holds(); }});
+                         [](Agents agents) { return detail::TopOfTree(agents).holds(); }});
   const auto grows_or_resets = [](const Step<State>& step) {
-    return TopOfTree(step.after).holds() || step.after[step.initiator].is(Duty::resetting);
+    return detail::TopOfTree(step.after).holds() || step.after[step.initiator].is(Duty::resetting);
   };
   const auto only_timeouts_reset = [](const Step<State>& step) {
     const State& a = step.before[step.initiator];

@@ -30,6 +30,7 @@ struct PllGroups {
   bool has_status() const { return a + b > 0; }
   bool all_have_status() const { return a + b == agents; }
   bool has_timer() const { return b >= 1 || a == 0; }
+  // Lemma 5; true as long as some agent has no status.
   bool is_balanced() const {
     return !all_have_status() || (2 * a >= agents && 2 * (agents - leaders) >= agents);
   }

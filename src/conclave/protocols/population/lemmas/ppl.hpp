@@ -13,6 +13,8 @@
 
 namespace conclave::protocols {
 
+namespace detail {
+
 // Section 4, word for word, scanning all agents.
 class PplSafety {
  public:
@@ -78,9 +80,11 @@ inline bool propagates(const Step<Ppl::State>& step) {
   return keeps(&Ppl::State::virus) && keeps(&Ppl::State::timer_l);
 }
 
+}  // namespace detail
+
 inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
   using State = Ppl::State;
-  const PplSafety safety(protocol);
+  const detail::PplSafety safety(protocol);
   const std::uint32_t t_max = protocol.t_max();
   const auto leaders_have_full_timers = [t_max](const Step<State>& step) {
     const State& u = step.after[step.initiator];
@@ -103,10 +107,10 @@ inline Claims<Ppl::State> claims_of(const Ppl& protocol) {
   };
   Claims<State> claims;
   claims.from_everywhere = true;
-  claims.sets = ppl_sets(safety);
+  claims.sets = detail::ppl_sets(safety);
   claims.claims = {
       {"Lemma 3", "virus and timer_L propagate: both agents keep the larger value, less one",
-       ClaimKind::steps, std::string(whole_set), propagates},
+       ClaimKind::steps, std::string(whole_set), detail::propagates},
       {"Lemma 14", "a safe leader, or no virus, comes from every configuration", ClaimKind::reached,
        "calm"},
       {"Lemma 17", "and then a leader with that", ClaimKind::reached, "led"},

@@ -11,6 +11,8 @@
 
 namespace conclave::protocols {
 
+namespace detail {
+
 // Agents u_0 ... u_{n-1} of a ring; indices are taken modulo n. A view: the agents are owned by the
 // caller.
 class PrlRing {
@@ -214,52 +216,56 @@ inline std::string prl_notation(const Prl::State& s) {
   return text + std::to_string(s.distance);
 }
 
+}  // namespace detail
+
 inline Claims<Prl::State> claims_of(const Prl& protocol) {
   using State = Prl::State;
-  const PrlLemmas lemmas(protocol.bound());
-  const auto in = [lemmas](bool (PrlRing::*contains)() const) {
+  const detail::PrlLemmas lemmas(protocol.bound());
+  const auto in = [lemmas](bool (detail::PrlRing::*contains)() const) {
     return [=](ConfigurationView<State> agents) { return (lemmas.ring(agents).*contains)(); };
   };
-  const auto at_each = [lemmas](bool (PrlLemmas::*holds)(const Step<State>&) const) {
+  const auto at_each = [lemmas](bool (detail::PrlLemmas::*holds)(const Step<State>&) const) {
     return [=](const Step<State>& step) { return (lemmas.*holds)(step); };
   };
   Claims<State> claims;
   claims.from_everywhere = true;
-  claims.notation = prl_notation;
+  claims.notation = detail::prl_notation;
   claims.normal_form = [](const State& s) {  // a follower's shield has no meaning
     State normal = s;
     normal.shield = s.shield && s.leader;
     return normal;
   };
   claims.sets = {
-      {"C_PB", "a leader exists and all live bullets are peaceful", in(&PrlRing::in_c_pb)},
-      {"M", "all live bullets are modest", in(&PrlRing::all_live_are_modest)},
+      {"C_PB", "a leader exists and all live bullets are peaceful", in(&detail::PrlRing::in_c_pb)},
+      {"M", "all live bullets are modest", in(&detail::PrlRing::all_live_are_modest)},
       {"C_M", "a leader exists and all live bullets are modest",
        [lemmas](ConfigurationView<State> agents) {
-         const PrlRing ring = lemmas.ring(agents);
+         const detail::PrlRing ring = lemmas.ring(agents);
          return ring.leaders() >= 1 && ring.all_live_are_modest();
        }},
-      {"C_NI", "of C_PB, all agents secure and all live bullets modest", in(&PrlRing::in_c_ni)},
-      {"S_RL", "of C_NI, exactly one leader", in(&PrlRing::in_s_rl)}};
+      {"C_NI", "of C_PB, all agents secure and all live bullets modest",
+       in(&detail::PrlRing::in_c_ni)},
+      {"S_RL", "of C_NI, exactly one leader", in(&detail::PrlRing::in_s_rl)}};
   claims.claims = {
       {"Lemma 1", "every bullet disappears before it moves N times", ClaimKind::steps,
-       std::string(whole_set), at_each(&PrlLemmas::bullets_move_less_than_n_times),
-       PrlLemmas::bullet_arrives_or_stays},
+       std::string(whole_set), at_each(&detail::PrlLemmas::bullets_move_less_than_n_times),
+       detail::PrlLemmas::bullet_arrives_or_stays},
       {"Lemma 2", "C_PB is closed", ClaimKind::closed, "C_PB"},
       {"Lemma 3", "a modest bullet never becomes non-modest", ClaimKind::steps,
-       std::string(whole_set), at_each(&PrlLemmas::modest_bullets_stay_modest),
-       at_each(&PrlLemmas::has_modest_bullet)},
+       std::string(whole_set), at_each(&detail::PrlLemmas::modest_bullets_stay_modest),
+       at_each(&detail::PrlLemmas::has_modest_bullet)},
       {"Lemma 4", "a newly-fired live bullet is modest", ClaimKind::steps, std::string(whole_set),
-       at_each(&PrlLemmas::fired_live_bullets_are_modest), PrlLemmas::fires_live_bullet},
+       at_each(&detail::PrlLemmas::fired_live_bullets_are_modest),
+       detail::PrlLemmas::fires_live_bullet},
       {"Lemma 5",
        "where all live bullets are modest, a secure agent becomes insecure only by interacting "
        "with an "
        "insecure left neighbour",
-       ClaimKind::steps, "M", at_each(&PrlLemmas::agents_stay_secure),
-       at_each(&PrlLemmas::has_secure_agent)},
+       ClaimKind::steps, "M", at_each(&detail::PrlLemmas::agents_stay_secure),
+       at_each(&detail::PrlLemmas::has_secure_agent)},
       {"Lemma 6", "C_NI is closed", ClaimKind::closed, "C_NI"},
       {"Lemma 7", "no leader is created in C_NI", ClaimKind::steps, "C_NI",
-       [](const Step<State>& step) { return !PrlShot(step).creates_leader(); }},
+       [](const Step<State>& step) { return !detail::PrlShot(step).creates_leader(); }},
       {"Lemma 8", "S_RL is closed and safe", ClaimKind::safe, "S_RL"},
       {"detection", "the engines stop in S_RL and nowhere else", ClaimKind::equal, "S_RL"},
       {"Theorem", "S_RL is reached with probability 1", ClaimKind::reached, "S_RL"}};

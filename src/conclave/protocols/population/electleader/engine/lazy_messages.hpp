@@ -41,6 +41,7 @@ class LedgerPlace {
   LedgerPlace& operator=(const LedgerPlace& other) { return *this = LedgerPlace(other); }
   ~LedgerPlace() = default;
 
+  // The ledger, empty if it is used for the first time: then all of the log is new to it.
   Ledger& use(const MessageSpace& space, std::uint32_t governor) {
     if (!ledger_) ledger_ = std::make_unique<Ledger>(space, governor);
     return *ledger_;
@@ -53,6 +54,7 @@ class LedgerPlace {
 // The verifiers of one group and generation, except those in error.
 class Room {
  public:
+  // Empty. A log of `longest_log` events is carried out for all ranks and begins anew.
   Room(const MessageSpace& space, std::size_t longest_log)
       : space_(space), longest_log_(longest_log) {}
 
@@ -204,6 +206,7 @@ class LazyMessages {
   // reached only in very long runs.
   static constexpr std::size_t usual_log = std::size_t{1} << 20;
 
+  // The groups must outlive it. No agent is in a room.
   LazyMessages(const Groups& groups, AgentIndex n, std::size_t longest_log = usual_log)
       : agents_(n) {
     std::uint32_t most_ids = 0;

@@ -27,6 +27,7 @@ struct Entrance {
   Beginning beginning;
 };
 
+// The events of a room since the log began, with what they refer to.
 struct Log {
   std::vector<Event> events;
   std::vector<Entrance> entrances;
@@ -63,15 +64,18 @@ struct Scratch {
 // The observations of one governor: at first as its beginning says, later its own signatures.
 class Observations {
  public:
+  // `space` is that of the governor's group.
   Observations(const Beginning& beginning, const MessageSpace& space) : ids_(space.ids()) {
     if (beginning.kind != Beginning::Kind::clean) first_ = beginning.observations(space);
   }
 
+  // The content that the message of this ID must have.
   std::uint64_t at(std::uint32_t id) const {
     if (written_.empty() || written_[id] == 0) return first_.empty() ? 1 : first_[id];
     return signatures_[written_[id] - 1];
   }
 
+  // `write` refers to this signature from now on.
   void begin_signature(std::uint64_t signature) { signatures_.push_back(signature); }
 
   // The last signature begun is seen in all these messages.
@@ -90,6 +94,7 @@ class Observations {
 
 class Ledger {
  public:
+  // The messages of one governor rank, at this position of the group; an empty room.
   Ledger(const MessageSpace& space, std::uint32_t governor) : space_(space), position_(governor) {}
 
   // Carries out all events of the log that are new.

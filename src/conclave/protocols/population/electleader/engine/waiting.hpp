@@ -35,7 +35,6 @@ namespace conclave::protocols::electleader {
 //
 // Two bits of each are a mark, for labelling.hpp: a meeting whose marks together are both bits is
 // left to the caller.
-
 class Countdown {
  public:
   static constexpr std::uint32_t longest = (std::uint32_t{1} << 30) - 1;
@@ -65,6 +64,7 @@ class Countdown {
     left_.clear();
   }
 
+  // Two bits; replaces the mark of this agent.
   void mark(std::size_t u, std::uint32_t mark) { left_[u] = (left_[u] & longest) | mark << 30; }
 
   // Carries out the meetings (initiator + responder * 2^32) before the first that ends a countdown
@@ -90,6 +90,7 @@ class Countdown {
     --left_[static_cast<std::uint32_t>(meeting)];
     --left_[meeting >> 32];
   }
+  // Whether this interaction ends the countdown of one of the two, and so must not go to `meet`.
   bool ends_one(std::uint64_t meeting) const {
     return std::min(left(static_cast<std::uint32_t>(meeting)), left(meeting >> 32)) <= 1;
   }
@@ -139,8 +140,10 @@ class Countdown {
   std::uint32_t lowered_by_ = 0;     // the margin, or 0
 };
 
+// One trial's stretches of waiting, with the countdowns and channels that lie here meanwhile.
 class Waiting {
  public:
+  // There is no waiting, and all does nothing, with derandomized agents or another reading.
   explicit Waiting(const Constants& constants)
       : n_(constants.n),
         r_(constants.r),
