@@ -106,8 +106,8 @@ TEST(Members, ElectWithDisksThatTakeUpToThreeLeases) {
 class Scene {
  public:
   explicit Scene(bool always_recovers, const Timing& timing = {},
-                 const std::vector<Credentials>& credentials = {})
-      : always_recovers_(always_recovers), timing_(timing), credentials_(credentials) {
+                 std::vector<Credentials> credentials = {})
+      : always_recovers_(always_recovers), timing_(timing), credentials_(std::move(credentials)) {
     for (MemberIndex each = 0; each < n; ++each) {
       write_founding_file(options_of(each), disks_[each]);
       start(each);
