@@ -122,8 +122,7 @@ void Service::watch_expiry() {
   expiry_ = expiry_of(*credentials);
   around_->cancel(daily_);
   daily_ = around_->after(std::chrono::hours(24), [this] { watch_expiry(); });
-  const auto left =
-      std::chrono::floor<std::chrono::days>(*expiry_ - std::chrono::system_clock::now());
+  const auto left = std::chrono::floor<std::chrono::days>(*expiry_ - around_->wall_time());
   if (left < std::chrono::days(30) && callbacks_.warn)
     callbacks_.warn(fmt::format("the certificate of this member, or its authority's, expires in {} "
                                 "days: conclave cluster renew",

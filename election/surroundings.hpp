@@ -2,6 +2,7 @@
 // Real ones stand on a Loop; tests have others, in which whole clusters live in simulated time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +21,10 @@ class Surroundings {
   virtual ~Surroundings() = default;
   // Counts on while the machine is asleep. Thread-safe.
   virtual Instant now() const = 0;
+  // May be set by hand: for certificates only.
+  virtual std::chrono::system_clock::time_point wall_time() const {
+    return std::chrono::system_clock::now();
+  }
   virtual TimerId after(Instant time, std::function<void()> call) = 0;
   virtual void cancel(TimerId timer) = 0;
   virtual void post(std::function<void()> call) = 0;  // after the current callback

@@ -612,6 +612,14 @@ TEST(Member, LetsNoLeaseThatWasToldOfGetShorterByAChange) {
   EXPECT_GE(member.lease_until(), until);
 }
 
+TEST(Member, BeginsNoChangeThatTooFewSupport) {
+  Member member = leader_of_elastic_three();
+  member.pass(1s + 2ms);
+  told(member, 1s + 3ms, 1, consent(member, 1s + 2ms));
+  ASSERT_TRUE(member.holds_lease(3s));
+  EXPECT_NE(member.request(3s, addition), "") << "three of four are needed, and one is silent";
+}
+
 TEST(Member, RefusesAddressesThatNoMemberCanHave) {
   Member member = leader_of_elastic_three();
   for (const Endpoint& address : {Endpoint{"127.0.0.1", 0}, Endpoint{"0.0.0.0", 1},

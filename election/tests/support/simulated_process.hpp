@@ -27,6 +27,9 @@ class SimulatedSurroundings final : public Surroundings {
       : disk_(disk), now_(now), number_(number) {}
 
   Instant now() const override { return now_ + disk_.busy(); }
+  std::chrono::system_clock::time_point wall_time() const override {
+    return std::chrono::system_clock::time_point(now() + wall_offset_);
+  }
   TimerId after(Instant time, std::function<void()> call) override {
     timers_[{now() + time, ++last_}] = std::move(call);
     times_[last_] = now() + time;
@@ -47,12 +50,25 @@ class SimulatedSurroundings final : public Surroundings {
   }
 
   void set_time(Instant now) { now_ = now; }
+  void set_wall(Instant offset) { wall_offset_ = offset; }
+  // Timers do not count while the machine is asleep.
+  void sleep(Instant time) {
+    decltype(timers_) later;
+    for (auto& [key, call] : timers_) {
+      times_[key.second] += time;
+      later[{key.first + time, key.second}] = std::move(call);
+    }
+    timers_ = std::move(later);
+  }
   Instant deadline() const {
     return timers_.empty() ? Instant::max() : timers_.begin()->first.first;
   }
+  // Those that are due now: a process that sets new ones without end is seen to have no rest.
   void run_due() {
+    const TimerId newest = last_;
     while (deadline() <= now_) {
       const auto first = timers_.begin();
+      if (first->first.second > newest) return;
       const std::function<void()> call = std::move(first->second);
       times_.erase(first->first.second);
       timers_.erase(first);
@@ -83,6 +99,7 @@ class SimulatedSurroundings final : public Surroundings {
 
   SimulatedDisk& disk_;
   Instant now_;
+  Instant wall_offset_{};
   std::uint64_t number_;
   TimerId last_ = 0;
   std::map<std::pair<Instant, TimerId>, std::function<void()>> timers_;
@@ -107,12 +124,16 @@ class SimulatedProcess {
     at(now);
     around_->events().on_unreachable(peer, "it does not answer");
   }
+  void set_wall(Instant offset) { around_->set_wall(offset); }  // beyond its steady clock
+  void reload(const Credentials& credentials) { service_.reload(credentials, {}); }
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
   void resign(Instant now) { at(now).resign(); }
   std::string request(Instant now, const Change& change) { return at(now).change(change); }
   void pass(Instant now) {
     at(now);
     around_->run_due();
   }
+  void sleep(Instant time) { around_->sleep(time); }
   Instant deadline() const { return around_->deadline(); }
   std::vector<OutgoingNote> take_outgoing() { return around_->take_outgoing(); }
 
@@ -128,7 +149,8 @@ class SimulatedProcess {
   SimulatedProcess(std::unique_ptr<SimulatedSurroundings> around, const ServiceOptions& options)
       : around_(around.get()),
         service_(std::move(around), options,
-                 {.failed = [this](const std::exception&) { has_failed_ = true; }}) {}
+                 {.warn = [this](std::string_view line) { warnings_.emplace_back(line); },
+                  .failed = [this](const std::exception&) { has_failed_ = true; }}) {}
 
   Service& at(Instant now) {
     around_->set_time(now);
@@ -137,6 +159,7 @@ class SimulatedProcess {
 
   SimulatedSurroundings* around_;
   bool has_failed_ = false;
+  std::vector<std::string> warnings_;
   Service service_;
 };
 

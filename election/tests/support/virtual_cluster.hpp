@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -44,6 +45,8 @@ using namespace std::chrono_literals;
 struct Host {
   bool checks_lists = true;         // of members, against each peer's
   std::int64_t more_drift_ppm = 0;  // of clocks, beyond what members are told
+  bool has_sleeping_clock = false;  // that stands still while the machine sleeps (CLOCK_MONOTONIC)
+  bool has_wall_clock = false;      // which is set by hand
 };
 
 struct Trouble {
@@ -55,12 +58,21 @@ struct Trouble {
   unsigned resignations = 0;     // the leader hands over
   unsigned changes = 0;          // the leader is asked to add or to remove a member
   MemberIndex newcomers = 0;     // may be added, at most; with any, the list may change
+  bool only_adds = false;        // as long as there are newcomers, and each of them starts
   unsigned twins = 0;            // another process of a member starts beside the one there is
   bool has_copies = false;       // twins on copies of files, of now or of an earlier moment
   bool has_blanks = false;       // twins without a file
   bool always_recovers = false;  // no file is trusted, wherever it lies
   unsigned power_cuts = 0;       // in the middle of a store, or soon after it
   unsigned full_disks = 0;       // for a while: the process ends
+  unsigned sleeps = 0;       // a machine is suspended: its timers stand still, its clock does not
+  unsigned clock_steps = 0;  // a wall clock is set
+  unsigned ambushes = 0;     // more trouble of the kinds above, soon after a member has stored
+                             // something, begins to lead or ceases to
+  unsigned ambush_odds = 1;  // after one in so many such steps
+  std::uint32_t slow_kinds = 0;  // of notes, by bit: they take long
+  milliseconds slowest_delay{8000};
+  bool notices_cuts = false;     // those that are cut off from each other notice it soon
   milliseconds slowest_sync{0};  // of any disk
   milliseconds lease{3000};
   unsigned turncoats = 0;       // a supporter of a half isolated leader restarts on the other side
@@ -78,11 +90,48 @@ struct Trouble {
 
   bool is_none() const {
     return crashes + cuts + panics + pauses + coups + resignations + turncoats + changes + twins +
-                   power_cuts + full_disks ==
+                   power_cuts + full_disks + sleeps + clock_steps + slow_kinds ==
                0 &&
            !has_slow_edges && !repeats_messages;
   }
 };
+
+// Trouble that has come about.
+enum class Fault : std::uint8_t {
+  crash,
+  cut,
+  panic,
+  pause,
+  sleep,
+  clock_step,
+  coup,
+  isolate,
+  resign,
+  change,
+  twin,
+  power_cut,
+  full_disk,
+  lost_file,
+  spoiled_file,
+  repeat
+};
+inline constexpr std::array<const char*, 16> fault_names{"crashes",
+                                                         "cuts",
+                                                         "false suspicions",
+                                                         "pauses",
+                                                         "sleeps of machines",
+                                                         "steps of wall clocks",
+                                                         "leaders struck",
+                                                         "leaders half cut off",
+                                                         "resignations",
+                                                         "changes of the list",
+                                                         "second processes",
+                                                         "losses of power",
+                                                         "full disks",
+                                                         "lost files",
+                                                         "damaged files",
+                                                         "messages delivered twice"};
+using FaultCounts = std::array<std::uint64_t, fault_names.size()>;
 
 struct Verdict {
   std::string violation;    // empty: none
@@ -90,13 +139,12 @@ struct Verdict {
   Term term = 0;
   std::uint64_t version = 0;  // of the list, in the end
   std::uint64_t steps = 0;
-  std::string scene;             // the processes in the end, one per line, for people
-  bool needs_operator = false;   // too few members have kept their files, or run
-  std::uint64_t leaders = 0;     // terms that have had one
-  std::uint64_t admitted = 0;    // processes that have recovered
-  std::uint64_t replaced = 0;    // processes that have ended because another took their place
-  std::uint64_t power_cuts = 0;  // in the middle of a store
-  std::uint64_t full_disks = 0;  // that have ended a process
+  std::string scene;            // the processes in the end, one per line, for people
+  bool needs_operator = false;  // too few members have kept their files, or run
+  FaultCounts faults{};
+  std::uint64_t leaders = 0;   // terms that have had one
+  std::uint64_t admitted = 0;  // processes that have recovered
+  std::uint64_t replaced = 0;  // processes that have ended because another took their place
   NoteCounts sent{};
 };
 
@@ -141,7 +189,8 @@ class VirtualCluster {
       events_.pop();
       now_ = event.at;
       if (!survive(event)) continue;
-      if (++verdict_.steps > most_steps) verdict_.violation = "no rest";
+      ++verdict_.steps;
+      if (has_no_rest()) verdict_.violation = "no rest";
       if (now_ > trouble_ends_ + 1s && is_settled()) {
         verdict_.has_leader = true;
         break;
@@ -154,34 +203,16 @@ class VirtualCluster {
   }
 
  private:
-  enum class What {
-    start,
-    wake,
-    deliver,
-    lose,
-    timer,
-    crash,
-    cut,
-    heal,
-    panic,
-    pause,
-    coup,
-    resign,
-    change,
-    isolate,
-    turn,
-    twin,
-    power_cut,
-    fill_disk
-  };
+  enum class What { start, wake, deliver, lose, timer, trouble, tempt, restart, heal, awake, turn };
   struct Event {
     Instant at{};
     std::uint64_t order = 0;
     What what = What::timer;
+    Fault fault = Fault::crash;
     MemberIndex member = 0;
     MemberIndex other = 0;
-    std::uint64_t stamp = 0;  // of the timer, the edge or the cut
-    Instant until{};          // of the pause, coup or isolation; a message is held until then
+    std::uint64_t stamp = 0;  // of the timer, the edge, the cut or the process that sleeps
+    Instant until{};          // of the trouble; a message is held until then
     std::shared_ptr<const Note> note{};
 
     bool operator<(const Event& right) const {  // the queue gives the largest
@@ -199,6 +230,8 @@ class VirtualCluster {
     bool is_admitted = false;  // as last seen
     bool is_gone = false;      // has been told that it has no seat any more, or that it is outdated
     bool has_run = false;
+    bool has_led = false;  // as last seen
+    bool is_spoiled = false;
     std::uint64_t starts = 0;
     std::uint64_t timer = 0;
     std::int64_t rate_ppm = 0;
@@ -206,6 +239,7 @@ class VirtualCluster {
     unsigned group = 0;    // who is cut off together
     MemberIndex list = 0;  // members in its configuration, the first so many
     Term reported = 0;     // the newest term of a leader that this process has known
+    bool has_told = false;
     Instant told_until{};  // the end of the lease it has told visitors of, in true time
     Instant stopped_until{};
   };
@@ -233,10 +267,10 @@ class VirtualCluster {
     events_.push(event);
   }
 
-  // One that will be alive in the end is woken in any case.
+  // One that will be alive in the end is woken in any case: the last, whose file is not damaged.
   void schedule_starts() {
-    MemberIndex survivor = 0;
-    while (dead_.contains(survivor)) ++survivor;
+    MemberIndex survivor = founders_ - 1;
+    while (dead_.contains(survivor)) --survivor;
     for (MemberIndex each = 0; each < founders_; ++each) {
       const Instant at = random_time(2s);
       plan({.at = at, .what = What::start, .member = each});
@@ -245,71 +279,83 @@ class VirtualCluster {
     }
   }
 
+  std::array<std::pair<Fault, unsigned>, 13> amounts() const {
+    const Trouble& t = trouble_;
+    return {{{Fault::crash, t.crashes},
+             {Fault::cut, t.cuts},
+             {Fault::panic, t.panics},
+             {Fault::pause, t.pauses},
+             {Fault::sleep, t.sleeps},
+             {Fault::clock_step, t.clock_steps},
+             {Fault::coup, t.coups},
+             {Fault::isolate, t.turncoats},
+             {Fault::resign, t.resignations},
+             {Fault::change, t.changes},
+             {Fault::twin, t.twins},
+             {Fault::power_cut, t.power_cuts},
+             {Fault::full_disk, t.full_disks}}};
+  }
+
   void schedule_trouble() {
     const Instant span = trouble_.is_none() ? Instant(2s) : Instant(60s);
-    if (trouble_.has_slow_edges || trouble_.repeats_messages) trouble_ends_ = span;
-    for (unsigned i = 0; i < trouble_.crashes; ++i) {
-      const auto who = static_cast<MemberIndex>(coins_.below(n_));
-      const Instant at = random_time(span);
+    if (trouble_.has_slow_edges || trouble_.repeats_messages || trouble_.slow_kinds != 0)
+      trouble_ends_ = span;
+    for (const auto& [fault, amount] : amounts()) {
+      if (amount > 0) kinds_.push_back(fault);
+      const Instant earliest = fault == Fault::isolate ? 6s : 0s;  // once somebody leads
+      for (unsigned i = 0; i < amount; ++i)
+        strike(fault, earliest + random_time(span), static_cast<MemberIndex>(coins_.below(n_)));
+    }
+    ambushes_end_ = span;
+  }
+
+  // Trouble of this kind, with its end.
+  void strike(Fault fault, Instant at, MemberIndex who) {
+    Event event{.at = at, .what = What::trouble, .fault = fault, .member = who, .until = at};
+    if (fault == Fault::crash) {
       // Mostly back before promises are over; sometimes at once, sometimes much later.
-      const Instant back = at + random_time(coins_.chance(1, 3) ? Instant(20s) : Instant(3s));
-      plan({.at = at, .what = What::crash, .member = who});
-      const bool stays_dead = trouble_.leaves_minority_dead && dead_.size() < (n_ - 1) / 2;
+      event.until = at + random_time(coins_.chance(1, 3) ? Instant(20s) : Instant(3s));
+      const bool stays_dead =
+          trouble_.leaves_minority_dead && now_ == Instant{} && dead_.size() < (n_ - 1) / 2;
       if (stays_dead) dead_.insert(who);
-      if (!dead_.contains(who)) plan({.at = back, .what = What::start, .member = who});
-      trouble_ends_ = std::max(trouble_ends_, back);
+      if (!dead_.contains(who)) plan({.at = event.until, .what = What::start, .member = who});
+    } else if (fault == Fault::cut) {
+      event.stamp = ++cuts_;
+      event.until = at + random_time(15s);
+      plan({.at = event.until, .what = What::heal, .stamp = event.stamp});
+    } else if (fault == Fault::pause || fault == Fault::sleep) {
+      event.until = at + random_time(10s);
+    } else if (fault == Fault::coup) {
+      event.until = at + random_time(15s);
+    } else if (fault == Fault::isolate) {
+      event.until = at + 10s + random_time(15s);
+    } else if (fault == Fault::twin) {
+      event.member = members_ + twins_++ % trouble_.twins;
+      event.until = at + 20s;
+    } else if (fault == Fault::change || fault == Fault::power_cut || fault == Fault::full_disk) {
+      event.until = at + 5s;
     }
-    for (unsigned i = 0; i < trouble_.cuts; ++i) {
-      const Instant at = random_time(span);
-      const Instant back = at + random_time(15s);
-      plan({.at = at, .what = What::cut, .stamp = i + 1});
-      plan({.at = back, .what = What::heal, .stamp = i + 1});
-      trouble_ends_ = std::max(trouble_ends_, back);
-    }
-    for (unsigned i = 0; i < trouble_.panics; ++i) {
-      const auto who = static_cast<MemberIndex>(coins_.below(n_));
-      plan({.at = random_time(span), .what = What::panic, .member = who});
-    }
-    for (unsigned i = 0; i < trouble_.pauses; ++i) {
-      const auto who = static_cast<MemberIndex>(coins_.below(n_));
-      const Instant at = random_time(span);
-      const Instant until = at + random_time(10s);
-      plan({.at = at, .what = What::pause, .member = who, .until = until});
-      trouble_ends_ = std::max(trouble_ends_, until);
-    }
-    for (unsigned i = 0; i < trouble_.coups; ++i) {
-      const Instant at = random_time(span);
-      const Instant until = at + random_time(15s);
-      plan({.at = at, .what = What::coup, .until = until});
-      trouble_ends_ = std::max(trouble_ends_, until);
-    }
-    for (unsigned i = 0; i < trouble_.resignations; ++i) {
-      const Instant at = random_time(span);
-      plan({.at = at, .what = What::resign});
-      trouble_ends_ = std::max(trouble_ends_, at);
-    }
-    for (unsigned i = 0; i < trouble_.changes; ++i) {
-      const Instant at = random_time(span);
-      plan({.at = at, .what = What::change});
-      trouble_ends_ = std::max(trouble_ends_, at + 5s);
-    }
-    for (unsigned i = 0; i < trouble_.twins; ++i) {
-      const Instant at = random_time(span);
-      plan({.at = at, .what = What::twin, .member = members_ + i});
-      trouble_ends_ = std::max(trouble_ends_, at + 20s);
-    }
-    for (unsigned i = 0; i < trouble_.power_cuts + trouble_.full_disks; ++i) {
-      const Instant at = random_time(span);
-      const What what = i < trouble_.power_cuts ? What::power_cut : What::fill_disk;
-      plan({.at = at, .what = what, .member = static_cast<MemberIndex>(coins_.below(n_))});
-      trouble_ends_ = std::max(trouble_ends_, at + 5s);
-    }
-    for (unsigned i = 0; i < trouble_.turncoats; ++i) {
-      const Instant at = 6s + random_time(span);
-      const Instant until = at + 10s + random_time(15s);
-      plan({.at = at, .what = What::isolate, .until = until});
-      trouble_ends_ = std::max(trouble_ends_, until);
-    }
+    plan(event);
+    trouble_ends_ = std::max(trouble_ends_, event.until);
+  }
+
+  // Much that can go wrong goes wrong soon after a member has stored something, has begun to lead
+  // or ceased to, or got a message a second time.
+  void ambush(MemberIndex who) {
+    if (strikes_ == trouble_.ambushes || now_ > ambushes_end_ || kinds_.empty()) return;
+    if (!coins_.chance(1, trouble_.ambush_odds)) return;
+    ++strikes_;
+    const std::array<Instant, 4> times{1ms, 2 * trouble_.longest_delay, trouble_.lease / 4,
+                                       trouble_.lease};
+    const Instant at = now_ + random_time(times[coins_.below(4)]);
+    const MemberIndex victim =
+        coins_.chance(1, 2) ? who : static_cast<MemberIndex>(coins_.below(n_));
+    strike(kinds_[coins_.below(static_cast<std::uint32_t>(kinds_.size()))], at, victim);
+  }
+
+  bool has_no_rest() {
+    if (now_ > rested_ + 1ms) rested_ = now_, rested_at_step_ = verdict_.steps;
+    return verdict_.steps > rested_at_step_ + most_steps;
   }
 
   // The power of a machine may go in any step.
@@ -318,7 +364,7 @@ class VirtualCluster {
     try {
       return carry_out(event);
     } catch (const PowerLoss&) {
-      ++verdict_.power_cuts;
+      count(Fault::power_cut);
       lose_power(acting_);
       plan({.at = now_ + random_time(3s), .what = What::start, .member = acting_});
       return true;
@@ -333,40 +379,69 @@ class VirtualCluster {
     keep_file(seat);
   }
 
+  void count(Fault fault) { ++verdict_.faults[static_cast<std::size_t>(fault)]; }
+
+  // Whether there was something to trouble.
+  bool make_trouble(const Event& event) {
+    Seat& seat = seats_[event.member];
+    switch (event.fault) {
+      case Fault::crash:
+        return crash(event.member);
+      case Fault::cut:
+        return cut(event.stamp);
+      case Fault::panic:
+        return seat.member && now_ >= seat.stopped_until && panic(event.member);
+      case Fault::pause:
+        seat.stopped_until = std::max(seat.stopped_until, event.until);
+        return seat.member != nullptr;
+      case Fault::sleep:
+        return sleep(event.member, event.until);
+      case Fault::clock_step:
+        return step_clock(seat);
+      case Fault::coup:
+        return strike_leader(event);
+      case Fault::isolate:
+        return isolate_leader(event);
+      case Fault::resign:
+        return hand_over();
+      case Fault::change:
+        return change_list();
+      case Fault::twin:
+        return start_twin(event.member);
+      case Fault::power_cut:
+        seat.disk.loses_at = coins_.below(12);
+        return false;  // counted when it comes about, as is the next
+      case Fault::full_disk:
+        seat.disk.is_full = true;
+        return false;
+      default:
+        return false;
+    }
+  }
+
   bool carry_out(const Event& event) {
     Seat& seat = seats_[event.member];
     switch (event.what) {
       case What::start:
         return start(event.member);
-      case What::crash:
+      case What::trouble:
+        if (!make_trouble(event)) return false;
+        count(event.fault);
+        note(event.member, fault_names[static_cast<std::size_t>(event.fault)]);
+        return true;
+      case What::tempt:
+        ambush(event.member);
+        return false;
+      case What::restart:
         return crash(event.member);
-      case What::cut:
-        return cut(event.stamp);
       case What::heal:
         if (cut_ != event.stamp) return false;
         cut_ = 0;
         return true;
-      case What::pause:
-        seat.stopped_until = std::max(seat.stopped_until, event.until);
-        return false;
-      case What::power_cut:
-        seat.disk.loses_at = coins_.below(12);
-        return false;
-      case What::fill_disk:
-        seat.disk.is_full = true;
-        return false;
-      case What::coup:
-        return strike_leader(event);
-      case What::resign:
-        return hand_over();
-      case What::change:
-        return change_list();
-      case What::isolate:
-        return isolate_leader(event);
+      case What::awake:
+        return wake_up(event);
       case What::turn:
         return turn(event);
-      case What::twin:
-        return start_twin(event.member);
       default:
         break;
     }
@@ -375,7 +450,6 @@ class VirtualCluster {
     if (now_ < seat.stopped_until) return put_off(event, seat.stopped_until);
     const Instant time = local(seat);
     if (event.what == What::wake) seat.member->wake(time);
-    if (event.what == What::panic) return panic(event.member);
     if (event.what == What::lose) {
       audit_.excuse(event.member);
       seat.member->lose(time, seats_[event.other].self);
@@ -520,6 +594,33 @@ class VirtualCluster {
     });
   }
 
+  // The clock of a machine goes on while it sleeps, its timers do not.
+  bool sleep(MemberIndex who, Instant until) {
+    Seat& seat = seats_[who];
+    if (!seat.member || now_ < seat.stopped_until) return false;
+    note(who, "sleeps");
+    seat.stopped_until = until;
+    if (!host_.has_sleeping_clock) seat.member->sleep(until - now_);
+    plan({.at = until,
+          .what = What::awake,
+          .member = who,
+          .stamp = seat.starts,
+          .until = until - now_});
+    return true;
+  }
+  bool wake_up(const Event& event) {
+    Seat& seat = seats_[event.member];
+    if (!seat.member || seat.starts != event.stamp) return false;
+    if (host_.has_sleeping_clock) seat.offset -= event.until;
+    after_step(event.member);
+    return true;
+  }
+  bool step_clock(Seat& seat) {
+    const Instant step(between(-Instant(10s).count(), Instant(10s).count()));
+    if (host_.has_wall_clock) seat.offset += step;
+    return true;
+  }
+
   bool crash(MemberIndex who) {
     Seat& seat = seats_[who];
     if (!seat.member) return false;
@@ -527,13 +628,14 @@ class VirtualCluster {
       seat.disk.keeps_what_was_not_synced = coins_.chance(1, 2);
       seat.disk.lose_power();
     }
-    if (trouble_.loses_files && coins_.chance(1, 3)) lose_file(seat);
+    if (trouble_.loses_files && coins_.chance(1, 2)) lose_file(seat);
     if (trouble_.spoils_terms && who < (founders_ - 1) / 2 && coins_.chance(1, 2)) spoil_term(seat);
     add_counts(seat);
     note(who, "ends");
     seat.member.reset();
     seat.disk.take_busy();
     seat.reported = 0;
+    seat.has_led = seat.has_told = false;
     seat.stopped_until = {};
     audit_.restart(who);
     ++seat.timer;
@@ -561,9 +663,11 @@ class VirtualCluster {
     }
     for (MemberIndex a = 0; a < n_; ++a) {
       for (MemberIndex b = 0; b < n_; ++b) {
-        if (!is_cut(a, b) || !coins_.chance(1, 3)) continue;
+        const bool is_noticed = coins_.chance(trouble_.notices_cuts ? 2 : 1, 3);
+        if (!is_cut(a, b) || !is_noticed) continue;
         ++epoch_[edge(b, a)];  // given up: what was on its way to a is lost
-        plan({.at = now_ + random_time(10s), .what = What::lose, .member = b, .other = a});
+        const Instant soon = trouble_.notices_cuts ? 1s : 10s;
+        plan({.at = now_ + random_time(soon), .what = What::lose, .member = b, .other = a});
       }
     }
     return true;
@@ -585,7 +689,7 @@ class VirtualCluster {
       plan({.at = now_ + random_time(1s), .what = What::lose, .member = each, .other = leader});
     }
     restart_one_beside(leader);
-    return false;
+    return true;
   }
 
   bool hand_over() {
@@ -609,13 +713,17 @@ class VirtualCluster {
       separate(leader, each, event.until);
       ++isolated;
     }
-    if (dead_.contains(witness)) return false;
-    plan({.at = now_ + 3s + random_time(6s),
-          .what = What::turn,
-          .member = witness,
-          .other = leader,
-          .until = event.until});
-    return false;
+    const Instant turns_at = now_ + 3s + random_time(6s);
+    for (MemberIndex each = 0; each < n_; ++each) {
+      const bool is_beside = each == witness || (!is_cut(leader, each) && coins_.chance(1, 2));
+      if (each == leader || dead_.contains(each) || !is_beside) continue;
+      plan({.at = turns_at + random_time(100ms),
+            .what = What::turn,
+            .member = each,
+            .other = leader,
+            .until = event.until});
+    }
+    return true;
   }
 
   void separate(MemberIndex leader, MemberIndex other, Instant until) {
@@ -645,6 +753,8 @@ class VirtualCluster {
     stored.lease = std::max(stored.lease, milliseconds(1));
     if (!record.state.configuration.seats.empty())
       record.state.configuration.stamp.term = stored.term;
+    count(Fault::spoiled_file);
+    seat.is_spoiled = true;
     const PromiseOwner owner = promise_owner(options_of(seat.self, founders_));
     seat.disk.spoil_state(promise_text(record.state, owner, record.place, record.count));
   }
@@ -654,6 +764,7 @@ class VirtualCluster {
   void lose_file(Seat& seat) {
     if (!may_lose(seat)) return;
     note(seat.self, "file lost");
+    count(Fault::lost_file);
     seat.disk.lose_state();
     seat.is_in_place = false;
     seat.old.clear();
@@ -702,20 +813,23 @@ class VirtualCluster {
     const Configuration& list = seat.member->configuration();
     const MemberIndex next = list.next_member;
     Change change{.kind = Change::Kind::add, .member = next, .endpoint = address_of(next)};
-    if (next >= members_ || coins_.chance(1, 2)) {
+    if (next >= members_ || (!trouble_.only_adds && coins_.chance(1, 2))) {
+      if (trouble_.only_adds) return false;
       const auto place = coins_.below(static_cast<std::uint32_t>(list.seats.size()));
       change = {.kind = Change::Kind::remove, .member = list.seats[place].member, .endpoint = {}};
     }
     acting_ = leader;
     const bool is_accepted = seat.member->request(local(seat), change).empty();
-    const bool is_ghost = coins_.chance(1, 4);  // it never starts, unless it is asked for again
+    // It never starts, unless it is asked for again.
+    const bool is_ghost = !trouble_.only_adds && coins_.chance(1, 4);
     if (is_accepted && change.kind == Change::Kind::add && !is_ghost)
       plan({.at = now_ + random_time(4s), .what = What::start, .member = next});
     after_step(leader);
     // Where a change is half done, much can go wrong.
     if (is_accepted && coins_.chance(1, 3)) {
       plan({.at = now_ + random_time(2 * trouble_.longest_delay),
-            .what = What::coup,
+            .what = What::trouble,
+            .fault = Fault::coup,
             .until = std::min(now_ + random_time(15s), trouble_ends_)});
     }
     return true;
@@ -725,7 +839,7 @@ class VirtualCluster {
     const auto who = static_cast<MemberIndex>(coins_.below(n_));
     if (who == leader || dead_.contains(who)) return;
     const Instant at = now_ + random_time(4s);
-    plan({.at = at, .what = What::crash, .member = who});
+    plan({.at = at, .what = What::restart, .member = who});
     plan({.at = at + random_time(1s), .what = What::start, .member = who});
   }
 
@@ -751,20 +865,24 @@ class VirtualCluster {
     Seat& seat = seats_[who];
     const Instant busy = seat.disk.take_busy();
     seat.stopped_until = std::max(seat.stopped_until, now_ + busy);
-    keep_file(seat);
+    const bool is_notable = keep_file(seat);
     audit_.stepped(who, seat.member->view());
-    keep_view(who);
+    const bool has_turned = keep_view(who);
+    if (is_notable || has_turned) ambush(who);
     if (is_elastic()) keep_configuration(who);
     const bool holds = seat.member->holds_lease(local(seat));
-    seat.told_until =
-        holds ? global(seat, seat.member->lease_until()) : std::min(seat.told_until, now_);
+    const Instant end = holds ? global(seat, seat.member->lease_until()) : now_;
+    if (holds && std::exchange(seat.has_told, holds) && end + 1us < seat.told_until)
+      verdict_.violation = "a lease that was told of gets shorter";
+    seat.has_told = holds;
+    seat.told_until = holds ? end : std::min(seat.told_until, now_);
     for (const OutgoingNote& outgoing : seat.member->take_outgoing()) {
       audit_.sent(who, outgoing);
       post(who, outgoing, busy);
     }
     if (seat.member->has_failed()) {
-      ++verdict_.full_disks;
-      plan({.at = now_ + 1ns, .what = What::crash, .member = who});
+      count(Fault::full_disk);
+      plan({.at = now_ + 1ns, .what = What::restart, .member = who});
       plan({.at = now_ + random_time(3s), .what = What::start, .member = who});
     }
     const bool is_audited = trouble_.twins == 0;  // questions of one may be answered to the other
@@ -780,24 +898,29 @@ class VirtualCluster {
     check(who);
   }
 
-  void keep_file(Seat& seat) {
-    if (seat.stores == seat.disk.renames) return;
+  // Whether it has been written.
+  bool keep_file(Seat& seat) {
+    if (seat.stores == seat.disk.renames) return false;
     seat.stores = seat.disk.renames;
     if (!seat.last.empty()) seat.old.push_back(seat.last);
     seat.last = seat.disk.state().value_or("");
     seat.is_in_place = !seat.member || !seat.member->view().is_waiting;
+    return true;
   }
 
   // A process whose place another one has taken ends, and its file proves nothing any more.
-  void keep_view(MemberIndex who) {
+  // Whether it has begun to lead, or ceased to.
+  bool keep_view(MemberIndex who) {
     Seat& seat = seats_[who];
     const MemberView view = seat.member->view();
+    const bool has_turned = std::exchange(seat.has_led, view.leads) != view.leads;
     if (!std::exchange(seat.is_admitted, !view.is_waiting) && seat.is_admitted) ++verdict_.admitted;
-    if (!view.is_outdated) return;
+    if (!view.is_outdated) return has_turned;
     ++verdict_.replaced;
     seat.is_in_place = false;
     seat.is_gone = true;
-    plan({.at = now_ + 1ns, .what = What::crash, .member = who});
+    plan({.at = now_ + 1ns, .what = What::restart, .member = who});
+    return has_turned;
   }
 
   // A member that has been removed ends.
@@ -805,7 +928,7 @@ class VirtualCluster {
     Seat& seat = seats_[who];
     audit_.excuse(who);  // elections in which lists differ may end with two winners
     if (seat.member->view().is_dismissed && !std::exchange(seat.is_gone, true))
-      plan({.at = now_ + 1ns, .what = What::crash, .member = who});
+      plan({.at = now_ + 1ns, .what = What::restart, .member = who});
     const Configuration& list = seat.member->configuration();
     if (list.seats.empty()) return;
     const Stamp& stamp = list.stamp;
@@ -835,14 +958,16 @@ class VirtualCluster {
       return &seat >= seats_.data() + members_ && seat.self == member && seat.member;
     });
   }
+  static std::uint32_t kind_of(const Note& note) { return static_cast<std::uint32_t>(note.kind); }
   void post_to(MemberIndex from, const OutgoingNote& outgoing, Instant busy) {
     const bool waits = !seats_[outgoing.to].member;  // until the process starts
     if (waits && seats_[outgoing.to].has_run && coins_.chance(1, 2)) return;
     const std::size_t on = edge(from, outgoing.to);
-    const bool is_slow = is_slow_[on] && now_ < trouble_ends_;
-    arrival_[on] =
-        std::max(arrival_[on] + 1ns,
-                 now_ + busy + random_time(is_slow ? Instant(8s) : trouble_.longest_delay));
+    const bool is_slow_kind = (trouble_.slow_kinds >> kind_of(outgoing.note) & 1) != 0;
+    const bool is_slow = (is_slow_[on] || is_slow_kind) && now_ < trouble_ends_;
+    arrival_[on] = std::max(
+        arrival_[on] + 1ns,
+        now_ + busy + random_time(is_slow ? trouble_.slowest_delay : trouble_.longest_delay));
     const Event delivery{.at = arrival_[on],
                          .what = What::deliver,
                          .member = outgoing.to,
@@ -853,7 +978,11 @@ class VirtualCluster {
     plan(delivery);
     const bool comes_again =
         trouble_.repeats_messages && now_ < trouble_ends_ && coins_.chance(1, 10);
-    if (comes_again) put_off(delivery, delivery.at + random_time(20s));
+    if (!comes_again) return;
+    count(Fault::repeat);
+    const Instant again = delivery.at + random_time(20s);
+    put_off(delivery, again);
+    plan({.at = again, .what = What::tempt, .member = outgoing.to});
   }
 
   void check(MemberIndex who) {
@@ -863,6 +992,8 @@ class VirtualCluster {
     if (view.leader != nobody && view.term < std::exchange(seats_[who].reported, view.term)) {
       verdict_.violation = "a member has gone back to an older leader";
     }
+    if (view.term > term_leap && !seats_[who].is_spoiled)
+      verdict_.violation = "a term that cannot be is believed";
     if (!view.leads) return;
     const std::pair process(who, seats_[who].starts);
     const auto [first, is_new] = leaders_.try_emplace(view.term, process);
@@ -871,7 +1002,7 @@ class VirtualCluster {
       note(who, fmt::format("LEADS {}", view.term));
     }
     if (first->second != process) {
-      verdict_.violation = "two leaders in term " + std::to_string(view.term);
+      verdict_.violation = "two leaders in one term";
     }
     if (!member.holds_lease(local(seats_[who]))) return;
     if (view.term < std::exchange(token_, std::max(token_, view.term)))
@@ -962,8 +1093,10 @@ class VirtualCluster {
     if (leader == nobody) return false;
     const Seat& seat = seats_[leader];
     if (!seat.member || !seat.member->holds_lease(local(seat))) return false;
+    const MemberView view = seat.member->view();
+    if (is_elastic() && seat.member->configuration().stamp.term != view.term) return false;
     verdict_.version = seat.member->configuration().stamp.version;
-    verdict_.term = seat.member->view().term;
+    verdict_.term = view.term;
     for (const Seat& each : seats_) add_counts(each);
     return true;
   }
@@ -982,8 +1115,8 @@ class VirtualCluster {
     }
   }
 
-  static constexpr std::uint64_t most_steps = 2'000'000;  // ten times what any cluster has taken
-  static constexpr std::uint64_t patient = UINT64_MAX;    // arrives at whichever process comes next
+  static constexpr std::uint64_t most_steps = 5000;  // in a millisecond: five times what any takes
+  static constexpr std::uint64_t patient = UINT64_MAX;  // arrives at whichever process comes next
 
   MemberIndex n_;        // processes at most: twins come after the members
   MemberIndex members_;  // with those that may be added
@@ -1002,7 +1135,14 @@ class VirtualCluster {
   std::map<Term, std::pair<MemberIndex, std::uint64_t>> leaders_;  // and which start of it
   std::map<std::pair<Term, std::uint64_t>, std::uint64_t> lists_;  // by term and version
   std::uint64_t order_ = 0;
-  std::uint64_t cut_ = 0;  // 0: none now
+  std::vector<Fault> kinds_;  // of trouble that are planned
+  std::uint64_t cut_ = 0;     // 0: none now
+  std::uint64_t cuts_ = 0;
+  unsigned twins_ = 0;
+  unsigned strikes_ = 0;  // out of ambush
+  Instant ambushes_end_{};
+  Instant rested_{};
+  std::uint64_t rested_at_step_ = 0;
   std::uint64_t salts_ = 0;
   Instant now_{};
   Instant trouble_ends_ = 4s;
