@@ -181,6 +181,8 @@ class Member {
   const NoteCounts& sent() const { return sent_; }
 
  private:
+  friend struct MemberState;  // the check of all schedules: compares members field by field
+
   // To this process, while it waits.
   struct Answer {
     Incarnation own{};  // of the sender
