@@ -502,6 +502,20 @@ class OwnProtocols(unittest.TestCase):
                 self.assertEqual(trace[0]["interaction"], "")
                 self.assertGreater(len(trace), 1)
 
+    def test_may_say_what_is_reached(self):
+        text = ("states A, B, C\nstart s: all of A\nA + A -> B + A\nB + B -> C + B\n"
+                "stop when silent\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "my.pp"
+            for goal, verdict in (("count(A) == 1", "holds"), ("none(B)", "fails"),
+                                  ("count(B) <= 1", "holds"), ("count(A) == 3", "fails")):
+                path.write_text(text + f"eventually {goal}\n")
+                result = conclave("verify", str(path), "--n", "4", "--format", "json")
+                claim = json.loads(result.stdout)["properties"][-1]
+                self.assertEqual((claim["name"], claim["statement"], claim["verdict"]),
+                                 ("eventually", goal, verdict))
+                self.assertEqual(result.returncode, 0 if verdict == "holds" else 4)
+
     def test_may_say_what_they_compute(self):
         for name, n in (("exact_majority", 5), ("exact_majority", 6), ("majority_with_ties", 4)):
             report = verify(self.path(name), "--n", str(n), "--init",

@@ -2,7 +2,7 @@
 // only makes it easier to read, so a word that it does not know stays as it is.
 import { html, type TemplateResult } from "lit";
 
-const keywords = new Set(("title paper states fields param in let fun step import as with start init leader output observe stop fail when always invariant computes over "
+const keywords = new Set(("title paper states fields param in let fun step import as with start init leader output observe stop fail when always invariant eventually computes over "
   + "reactions rate unordered do each choose probability or and not if then else all of rest evenly randomly bool volume").split(" "));
 const functions = new Set("count all any none sum mean min max abs floor ceil round sqrt log2 lg ln silent mod".split(" "));
 const token = /(#[^\n]*)|("[^"\n]*")|(\b\d[\d.]*(?:e\d+)?%?)|([A-Za-z_]\w*)|(->|<->|[=!<>]=|[+\-*/^|<>=])/g;

@@ -236,6 +236,9 @@ std::vector<Detail> details_of(const text::ProtocolText& text) {
   for (const text::PropertyText& each : document.properties) {
     details.push_back({"always", each.text});
   }
+  for (const text::PropertyText& each : document.goals) {
+    details.push_back({"eventually", each.text});
+  }
   for (const text::ComputationText& each : document.computations) {
     details.push_back({"computes", each.text});
   }

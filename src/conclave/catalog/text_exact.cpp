@@ -32,12 +32,24 @@ bool is_silent(const Compiled& compiled, ConfigurationView<Protocol::State> agen
   return true;
 }
 
-bool has_property(const Compiled& compiled, std::size_t property,
+bool has_property(const Compiled& compiled, const Node& property,
                   ConfigurationView<Protocol::State> agents) {
   std::map<StateIndex, AgentCount> counts;
   for (const Protocol::State& each : agents) ++counts[each.index];
   const ConditionTally::States census(counts.begin(), counts.end());
-  return holds_in(compiled, compiled.properties()[property], census);
+  return holds_in(compiled, property, census);
+}
+
+void add_claims(Claims<Protocol::State>& claims, const Compiled& compiled, const std::string& name,
+                const std::vector<PropertyText>& texts, const std::vector<Node>& properties,
+                ClaimKind kind) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string set = fmt::format("{}_{}", name, i + 1);
+    claims.sets.push_back({set, texts[i].text, [&compiled, &property = properties[i]](auto agents) {
+                             return has_property(compiled, property, agents);
+                           }});
+    claims.claims.push_back({name, texts[i].text, kind, set});
+  }
 }
 
 // A file claims that its stop condition comes true, and its own properties.
@@ -50,14 +62,10 @@ Claims<Protocol::State> claims_of(const Protocol& protocol) {
   claims.claims.push_back({"stop condition",
                            compiled.text().document().stop_text + " with probability 1",
                            ClaimKind::reached, std::string(converged_set)});
-  const std::vector<PropertyText>& properties = compiled.text().document().properties;
-  for (std::size_t i = 0; i < properties.size(); ++i) {
-    const std::string set = fmt::format("always_{}", i + 1);
-    claims.sets.push_back({set, properties[i].text, [&compiled, i](auto agents) {
-                             return has_property(compiled, i, agents);
-                           }});
-    claims.claims.push_back({"always", properties[i].text, ClaimKind::everywhere, set});
-  }
+  const Document& document = compiled.text().document();
+  add_claims(claims, compiled, "always", document.properties, compiled.properties(),
+             ClaimKind::everywhere);
+  add_claims(claims, compiled, "eventually", document.goals, compiled.goals(), ClaimKind::reached);
   claims.notation = [protocol](const Protocol::State& state) { return protocol.name_of(state); };
   return claims;
 }

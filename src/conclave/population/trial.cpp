@@ -203,7 +203,9 @@ void Trial::end_seeking(Ending ending) {
     return;
   }
   report();
-  if (plan_.checks && plan_.grid && ending == Ending::hopeless) sample();
+  const bool is_sampled =
+      plan_.keeps_trace && plan_.grid && at_.result.trace.back().interactions == now();
+  if (plan_.checks && plan_.grid && !is_sampled && ending == Ending::hopeless) sample();
   if (ending != Ending::converged) finish();
 }
 

@@ -275,6 +275,9 @@ void Compiled::set_conditions(Resolver& resolver) {
   for (const PropertyText& each : document.properties) {
     properties_.push_back(resolver.condition(each.condition, Scope::population));
   }
+  for (const PropertyText& each : document.goals) {
+    goals_.push_back(resolver.condition(each.condition, Scope::population));
+  }
   for (const ComputationText& each : document.computations) {
     computations_.push_back(computation(each, resolver));
   }
@@ -476,7 +479,8 @@ void Compiled::make_open_network(Resolver& resolver) {
 
 // The tally of an open network does not know which reactions are left; its engine does.
 void Compiled::set_silence() {
-  const bool claims_silence = std::ranges::any_of(properties_, mentions_silence);
+  const bool claims_silence = std::ranges::any_of(properties_, mentions_silence) ||
+                              std::ranges::any_of(goals_, mentions_silence);
   if (!is_open() || !(watches_silence_ || observes_silence_ || claims_silence)) return;
   if (stop_.kind != Node::Kind::silent || (fail_ && mentions_silence(*fail_)) ||
       observes_silence_ || claims_silence) {

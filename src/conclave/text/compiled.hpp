@@ -139,6 +139,7 @@ class Compiled {
   const std::optional<Node>& fail() const { return fail_; }
   const std::vector<Node>& observables() const { return observables_; }
   const std::vector<Node>& properties() const { return properties_; }  // in the file's order
+  const std::vector<Node>& goals() const { return goals_; }            // of `eventually`
   const std::vector<Computation>& computations() const { return computations_; }
   bool watches_silence() const { return watches_silence_; }  // the stop or the fail condition
   // The time at which a trial ends, of `stop when ... or time >= 10`; exact and not negative.
@@ -232,6 +233,7 @@ class Compiled {
   std::optional<Node> fail_;
   std::vector<Node> observables_;
   std::vector<Node> properties_;
+  std::vector<Node> goals_;
   std::vector<Computation> computations_;
   bool watches_silence_ = false;
   std::vector<MassAction> reactions_;

@@ -86,8 +86,8 @@ struct ConditionStability {
 // `holds` is exact; `steps` is a lower bound, 0 where nothing is known. Throws as text::holds does.
 ConditionStability stability_of(const Node& condition, const Scene& scene);
 
-// Whether a condition of Compiled::properties or computations holds in a population with this many
-// agents in each state. O(states * sets). Throws Error where it has no value.
+// Whether a condition of Compiled::properties, goals or computations holds in a population with
+// this many agents in each state. O(states * sets). Throws Error where it has no value.
 bool holds_in(const Compiled& protocol, const Node& condition,
               std::span<const std::pair<StateIndex, AgentCount>> census);
 

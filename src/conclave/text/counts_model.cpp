@@ -384,6 +384,10 @@ class Reader {
   }
 
   void find_properties() {
+    for (const PropertyText& each : document().goals) {
+      warn(each.condition.place,
+           fmt::format("no proof of this is tried; --target '{}' asks for one", each.text));
+    }
     for (const ComputationText& each : document().computations) {
       warn(each.place, "no proof of what a file computes is tried; verify checks it for small n");
     }

@@ -208,6 +208,7 @@ void complete_network(Document& document, Dialect dialect) {
   }
   for (Definition& each : document.observables) read_as_counts(document, each.value);
   for (PropertyText& each : document.properties) read_as_counts(document, each.condition);
+  for (PropertyText& each : document.goals) read_as_counts(document, each.condition);
 }
 
 }  // namespace conclave::text

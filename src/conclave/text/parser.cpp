@@ -38,7 +38,7 @@ class Parser {
     void (Parser::*parse)();
     bool is_late = false;
   };
-  static constexpr std::size_t statement_count = 22;
+  static constexpr std::size_t statement_count = 23;
   static const std::array<Statement, statement_count>& statements();
 
   void statement() {
@@ -215,16 +215,19 @@ class Parser {
   }
 
   // Behind `always`, or its other name `invariant`.
-  void always() {
+  void always() { add_property(document_.properties); }
+  void eventually() { add_property(document_.goals); }
+
+  void add_property(std::vector<PropertyText>& properties) {
     constexpr std::size_t most_properties = 16;
-    if (document_.properties.size() == most_properties) {
+    if (document_.properties.size() + document_.goals.size() == most_properties) {
       throw Mistake(cursor_.place(),
                     fmt::format("a file has at most {} properties", most_properties));
     }
     const Token& begin = cursor_.here();
     PropertyText property{.condition = parse_expression(cursor_)};
     property.text = cursor_.written_since(begin);
-    document_.properties.push_back(std::move(property));
+    properties.push_back(std::move(property));
   }
 
   void computes() { document_.computations.push_back(parse_computation(cursor_)); }
@@ -339,6 +342,7 @@ const std::array<Parser::Statement, Parser::statement_count>& Parser::statements
        {"reactions", &Parser::reactions, true},
        {"always", &Parser::always, true},
        {"invariant", &Parser::always, true},
+       {"eventually", &Parser::eventually, true},
        {"computes", &Parser::computes, true}}};
   return all;
 }

@@ -210,7 +210,8 @@ struct StartText {
   std::string meaning{};
 };
 
-// `always count(leader) >= 1`: what the file says about every configuration of its runs.
+// `always count(leader) >= 1`: what the file says about every configuration of its runs; or, of
+// `eventually`, what is reached from every one with probability 1.
 struct PropertyText {
   Expression condition;
   std::string text{};  // as it was written: "count(leader) >= 1"
@@ -255,7 +256,7 @@ struct Document {
   std::optional<Expression> lasting{};  // of `stop when ... for T`
   std::optional<Expression> hold{};     // of `hold while ...`
   std::vector<Definition> observables{};
-  std::vector<PropertyText> properties{};
+  std::vector<PropertyText> properties{}, goals{};  // of `always` and of `eventually`
   std::vector<ComputationText> computations{};
   std::vector<StepText> steps{};
   std::vector<RuleText> rules{};

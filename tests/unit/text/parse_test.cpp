@@ -89,6 +89,7 @@ TEST(ProtocolText, IsToldWhereAnythingElseIsWrongAndWhatWasExpected) {
       {rule + "stop when count(L, F) == 1\n", "my.pp:4:11: count takes 1 argument, not 2"},
       {rule + "stop count(L) == 1\n", "my.pp:4:6: expected 'when' and a condition"},
       {rule + "always count(L)\n", "my.pp:4:8: expected a condition (true or false), found a"},
+      {rule + "eventually count(L)\n", "my.pp:4:12: expected a condition (true or false), found"},
       {rule + "invariant\n", "my.pp:4:10: expected"},
       {rule + "computes L > F\n", "my.pp:4:10: this file has no outputs; add lines such as"},
       {rule + "output yes = L\noutput no = F\ncomputes n > 3\n",

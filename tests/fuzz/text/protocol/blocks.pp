@@ -13,4 +13,5 @@ u + v when far(u.x, v.x) < 7/2 do {
 observe m = mean(x)
 always all(x < 10) and sum(x) <= 9 * n or silent
 invariant not any(F and on) or n > 2
+eventually min(x) == max(x)
 stop when max(x) == min(x) or sum(if L then x else 0) > 50 or time >= 10
