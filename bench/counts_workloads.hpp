@@ -131,13 +131,15 @@ struct PhaseClock : Workload {
   Digit initial(std::size_t, AgentCount agent, Choice auto&) const {
     return {static_cast<std::uint16_t>(agent < marked() ? 1 : 0)};
   }
+  // Without branches, which could not be predicted.
   void interact(Digit& u, Digit& v, Choice auto&) const {
     const std::uint32_t own = u.value >> 1;
     const std::uint32_t other = v.value >> 1;
-    const std::uint32_t ahead = other >= own ? other - own : other + q - own;
-    if (ahead == 0 ? (v.value & 1) == 0 : 2 * ahead >= q) return;
-    const std::uint32_t next = own + 1 == q ? 0 : own + 1;
-    u.value = static_cast<std::uint16_t>(2 * next | (u.value & 1));
+    const std::uint32_t ahead = other - own + static_cast<std::uint32_t>(other < own) * q;
+    const std::uint32_t is_ahead = ahead - 1 < (q - 1) / 2;
+    const std::uint32_t follows = is_ahead | (static_cast<std::uint32_t>(ahead == 0) & v.value & 1);
+    const std::uint32_t step = 2 - static_cast<std::uint32_t>(own + 1 == q) * 2 * q;
+    u.value = static_cast<std::uint16_t>(u.value + follows * step);
   }
 };
 

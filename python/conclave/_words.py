@@ -45,6 +45,8 @@ def _not_a_number(value: Any) -> _core.Error:
 
 def fraction(value: Any) -> Fraction:
     """The number that `number` writes."""
+    if isinstance(value, Fraction):
+        return value
     try:
         return Fraction(number(value))
     except (ValueError, ZeroDivisionError):

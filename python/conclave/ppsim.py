@@ -413,7 +413,9 @@ class Simulation:
 
     def _advance(self, time: float, to_silence: bool) -> bool:
         """To this time, or to silence if that comes first and is asked for; then true."""
-        until = Fraction(repr(time)) - Fraction(repr(self._offset))
+        until = Fraction(repr(time))
+        if self._offset:
+            until -= Fraction(repr(self._offset))
         if to_silence and self._simulation.run_until("silent", until=until):
             self.time = self._offset + self._simulation.time
             return True
