@@ -216,6 +216,10 @@ class Failures(unittest.TestCase):
                 ([*TOY_DETECTION, "reading=half-of-ids", "--against", "agents"],
                  "--engine dense"),
                 (["prl", "--n", "12"], "too large for an exact computation"),
+                # As soon as its states are listed, not once all pairs of the 10701 that
+                # interactions make of them have been tried.
+                (["optimal-silent", "--n", "6", "--memory", "256MiB"], "with 429 states"),
+                (["optimal-silent", "--n", "12"], "allow more with --memory"),
                 (["pll", "--n", "100000"], "configurations can be reached"),
                 (["pll", "--n", "20"], "configurations can be reached"),
                 (["pll", "--n", "4"], "4 GiB are allowed"),

@@ -13,14 +13,15 @@ constexpr std::uint32_t done = std::numeric_limits<std::uint32_t>::max();
 
 class Tarjan {
  public:
-  Tarjan(const MarkovChain& chain, const StateSet& target)
-      : chain_(chain), target_(target), low_(chain.size(), unseen) {
+  // Gives up where more than `most_open` states are entered and in no component yet.
+  Tarjan(const MarkovChain& chain, const StateSet& target, std::size_t most_open)
+      : chain_(chain), target_(target), most_open_(most_open), low_(chain.size(), unseen) {
     result_.starts.push_back(0);
   }
 
-  Components run() && {
+  std::optional<Components> run() && {
     for (StateIndex root = 0; root < chain_.size(); ++root) {
-      if (low_[root] == unseen && !target_.contains(root)) search(root);
+      if (low_[root] == unseen && !target_.contains(root) && !search(root)) return std::nullopt;
     }
     return std::move(result_);
   }
@@ -32,9 +33,10 @@ class Tarjan {
     std::uint32_t next;  // successor to look at
   };
 
-  void search(StateIndex root) {
+  bool search(StateIndex root) {
     enter(root);
     while (!path_.empty()) {
+      if (path_.size() + waiting_.size() > most_open_) return false;
       Frame& frame = path_.back();
       const auto successors = chain_.successors(frame.state);
       if (frame.next == successors.size()) {
@@ -43,6 +45,7 @@ class Tarjan {
         visit(frame, successors[frame.next++]);
       }
     }
+    return true;
   }
 
   void enter(StateIndex state) {
@@ -88,6 +91,7 @@ class Tarjan {
 
   const MarkovChain& chain_;
   const StateSet& target_;
+  std::size_t most_open_;
   std::vector<std::uint32_t> low_;  // the lowest number known to be reached; unseen; done
   std::vector<Frame> path_;
   std::vector<Waiting> waiting_;
@@ -98,7 +102,14 @@ class Tarjan {
 }  // namespace
 
 Components components(const MarkovChain& chain, const StateSet& target) {
-  return Tarjan(chain, target).run();
+  return *Tarjan(chain, target, chain.size()).run();
+}
+
+std::optional<Components> nearly_single_components(const MarkovChain& chain,
+                                                   const StateSet& target) {
+  auto found = Tarjan(chain, target, chain.size() / 16).run();
+  if (found && found->count() < found->order.size() - found->order.size() / 16) return std::nullopt;
+  return found;
 }
 
 StateSet can_reach(const MarkovChain& chain, const StateSet& set) {

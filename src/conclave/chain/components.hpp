@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct Components {
 
 // Tarjan's algorithm without recursion: linear time, 16 bytes per state.
 Components components(const MarkovChain& chain, const StateSet& target);
+
+// The same where nearly every state is a component of its own and no search goes deep; nothing, and
+// that soon, for most other chains.
+std::optional<Components> nearly_single_components(const MarkovChain& chain,
+                                                   const StateSet& target);
 
 // The states from which some state of the set can be reached, those of the set included. Linear
 // time, 4 bytes per transition.

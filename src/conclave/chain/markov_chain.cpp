@@ -47,12 +47,22 @@ void ChainBuilder::end_row() {
 }
 
 void ChainBuilder::sort_row() {
+  constexpr std::size_t short_row = 24;
   const std::uint64_t begin = chain_.starts_.back();
   row_.clear();
   for (std::uint64_t k = begin; k < chain_.columns_.size(); ++k) {
     row_.emplace_back(chain_.columns_[k], chain_.values_[k]);
   }
-  std::ranges::stable_sort(row_, {}, &std::pair<StateIndex, double>::first);
+  if (row_.size() > short_row) {
+    std::ranges::stable_sort(row_, {}, &std::pair<StateIndex, double>::first);
+  } else {  // as stable, without memory of its own
+    for (std::size_t i = 1; i < row_.size(); ++i) {
+      const auto moved = row_[i];
+      std::size_t at = i;
+      for (; at > 0 && row_[at - 1].first > moved.first; --at) row_[at] = row_[at - 1];
+      row_[at] = moved;
+    }
+  }
   std::uint64_t end = begin;
   for (const auto& [to, probability] : row_) {
     if (end > begin && chain_.columns_[end - 1] == to) {

@@ -15,8 +15,8 @@ constexpr std::array numerical{
     MethodInfo{
         Method::sweeps, "sweeps",
         "Gauss-Seidel sweeps over the whole chain, and now and then one common factor.",
-        "First, on chains of 50 000 states and more: those that mix well need some 30 sweeps "
-        "however far the target is, and no analysis of their structure."},
+        "First, on chains of 50 000 states and more, unless nearly every state is a component of "
+        "its own: those that mix well need some 30 sweeps however far the target is."},
     MethodInfo{
         Method::elimination, "elimination",
         "Eliminates the states of each strongly connected component one by one, without a "

@@ -130,14 +130,28 @@ PhaseLine::~PhaseLine() {
 bool PhaseLine::operator()(std::string_view what, std::uint64_t done, std::uint64_t total) {
   if (!shows_) return !stop_;
   const auto now = std::chrono::steady_clock::now();
+  if (what != last_) {
+    begin_ = now;
+    done_then_ = done;
+    total_then_ = total;
+  }
   if (what != last_ || now - shown_ > std::chrono::milliseconds(200)) {
     LineParts parts{{std::string(what), 1}};
     if (total > 0) parts.push_back({fmt::format("{} of {}", done, total), 0});
+    if (const std::string rest = left(done, total); !rest.empty()) parts.push_back({rest, 0});
     paint(std::move(parts));
     shown_ = now;
     last_ = what;
   }
   return !stop_;
+}
+
+// Nothing before a second has passed, since the first steps are often slower than the rest.
+std::string PhaseLine::left(std::uint64_t done, std::uint64_t total) const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+  if (total != total_then_ || done <= done_then_ || elapsed < std::chrono::seconds(1)) return {};
+  const double share = static_cast<double>(total - done) / static_cast<double>(done - done_then_);
+  return fmt::format("about {} left", duration_text(elapsed.count() * share));
 }
 
 }  // namespace conclave::cli

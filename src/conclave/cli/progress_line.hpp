@@ -77,14 +77,20 @@ class PhaseLine {
   PhaseLine(const PhaseLine&) = delete;
   PhaseLine& operator=(const PhaseLine&) = delete;
 
-  // Shows `what` is being done and how much of it is. False: the computation should end.
+  // Shows `what` is being done, how much of it is and, where the whole is known from the beginning,
+  // how long the rest takes. False: the computation should end.
   bool operator()(std::string_view what, std::uint64_t done, std::uint64_t total);
 
  private:
   bool shows_;
   const std::atomic<bool>& stop_;
+  std::string left(std::uint64_t done, std::uint64_t total) const;
+
   std::chrono::steady_clock::time_point shown_{};
   std::string last_;
+  std::chrono::steady_clock::time_point begin_{};  // of what is shown
+  std::uint64_t done_then_ = 0;
+  std::uint64_t total_then_ = 0;
 };
 
 // "1.5 s", "3 min 20 s", "2 h 5 min".

@@ -23,18 +23,17 @@ double bytes_needed(double configurations, double transitions) {
   return 80 * configurations + 24 * transitions;
 }
 
-void check_memory(const ConfigurationIndex& index, const ChainBuilder& chain,
-                  const Bounds& bounds) {
+void check_memory(const ConfigurationIndex& index, const PairOutcomes& pairs,
+                  const ChainBuilder& chain, const Bounds& bounds) {
   const auto found = static_cast<double>(index.size());
   const double share = found / static_cast<double>(std::max<std::size_t>(1, chain.rows()));
   const double needed = bytes_needed(found, share * static_cast<double>(chain.transitions())) +
-                        static_cast<double>(index.bytes());
+                        static_cast<double>(index.bytes() + pairs.bytes());
   if (needed <= static_cast<double>(bounds.memory) && index.size() < 0xffffffffu) return;
   throw Error(fmt::format(
       "too large for an exact computation: more than {} configurations can be reached, which takes "
-      "over {:.1f} GiB, and {:.1f} GiB are allowed; take smaller parameters or a smaller n, or "
-      "allow "
-      "more with --memory",
+      "over {:.3g} GiB, and {:.3g} GiB are allowed; take smaller parameters or a smaller n, or "
+      "allow more with --memory",
       index.size(), needed / gibibyte, static_cast<double>(bounds.memory) / gibibyte));
 }
 
@@ -133,14 +132,17 @@ class Walk {
 }  // namespace
 
 void check_size(const Network& network, double states, const Bounds& bounds) {
+  constexpr double bytes_of_pair = 48;  // of states: its place and at least one outcome
   const double classes = count_canonical(network, states);
   const double bytes =
-      bytes_needed(classes, classes * static_cast<double>(network.most_meetings()));
+      bytes_needed(classes, classes * static_cast<double>(network.most_meetings())) +
+      bytes_of_pair * states * states;
   if (bytes <= static_cast<double>(bounds.memory) && classes < 4e9) return;
   throw Error(fmt::format(
       "too large for an exact computation: {} agents with {} states have {:.3g} configurations up "
       "to symmetry, which takes about {:.3g} GiB, and {:.3g} GiB are available; take a smaller n "
-      "or smaller parameters, or search for slow ones with: conclave search",
+      "or smaller parameters, allow more with --memory, or search for slow ones with: conclave "
+      "search",
       network.agents(), states, classes, bytes / gibibyte,
       static_cast<double>(bounds.memory) / gibibyte));
 }
@@ -162,10 +164,12 @@ MarkovChain explore(const Network& network, PairOutcomes& pairs, ConfigurationIn
                     Visitor& visitor, const Bounds& bounds) {
   Walk walk(network, pairs, index);
   ChainBuilder chain;
+  // Where all are known beforehand, nothing has to move as the chain grows.
+  chain.reserve(index.size(), index.size() * network.most_meetings());
   Pace pace(network);
   for (StateIndex from = 0; from < index.size(); ++from) {
     if (pace.is_time(chain.transitions())) {
-      check_memory(index, chain, bounds);
+      check_memory(index, pairs, chain, bounds);
       report_progress(bounds.progress, "exploring the configurations found so far", from,
                       index.size());
     }

@@ -26,7 +26,8 @@ class TupleIndex final : public ConfigurationIndex {
 
   std::uint64_t size() const override { return size_; }
   std::uint64_t bytes() const override {
-    return smallest_.size() * sizeof(std::uint64_t) + before_.size() * sizeof(std::uint32_t);
+    return smallest_.size() * sizeof(std::uint64_t) +
+           (before_.size() + words_.size()) * sizeof(std::uint32_t);
   }
 
   StateIndex number(std::span<const StateNumber> configuration) override {
@@ -66,15 +67,23 @@ class TupleIndex final : public ConfigurationIndex {
       sum += static_cast<std::uint32_t>(std::popcount(word));
     }
     size_ = sum;
+    for (std::uint32_t word = 0; word < before_.size(); ++word) {
+      while (words_.size() * stretch < before_[word]) words_.push_back(word - 1);
+    }
+    words_.resize(size_ / stretch + 2, static_cast<std::uint32_t>(before_.size() - 1));
   }
 
   std::uint64_t tuple_of(StateIndex number) const {
-    const auto after = std::ranges::upper_bound(before_, number);
+    const auto first = before_.begin() + words_[number / stretch];
+    const auto last = before_.begin() + words_[number / stretch + 1] + 1;
+    const auto after = std::upper_bound(first, last, number);
     const auto place = static_cast<std::size_t>(after - before_.begin()) - 1;
     std::uint64_t word = smallest_[place];
     for (std::uint32_t skip = number - before_[place]; skip > 0; --skip) word &= word - 1;
     return place * 64 + static_cast<std::uint64_t>(std::countr_zero(word));
   }
+
+  static constexpr std::uint64_t stretch = 256;
 
   std::uint64_t base_;
   std::size_t agents_;
@@ -83,6 +92,7 @@ class TupleIndex final : public ConfigurationIndex {
   std::uint64_t size_;
   std::vector<std::uint64_t> smallest_;
   std::vector<std::uint32_t> before_;
+  std::vector<std::uint32_t> words_;  // the word of every 256th number
 };
 
 // All multisets: s_0 <= s_1 <= ... has the number sum of C(s_i + i, i + 1), the combinatorial

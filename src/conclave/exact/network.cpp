@@ -13,16 +13,16 @@ namespace {
 // How far the smallest of all rotations is rotated to the left.
 std::size_t smallest_rotation(std::span<const StateNumber> ring) {
   std::size_t best = 0;
+  const auto after = [&](std::size_t place) { return place + 1 == ring.size() ? 0 : place + 1; };
   for (std::size_t start = 1; start < ring.size(); ++start) {
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      const StateNumber ours = ring[(start + i) % ring.size()];
-      const StateNumber least = ring[(best + i) % ring.size()];
-      if (ours > least) break;
-      if (ours < least) {
-        best = start;
-        break;
-      }
+    std::size_t ours = start;
+    std::size_t least = best;
+    std::size_t same = 0;
+    for (; same < ring.size() && ring[ours] == ring[least]; ++same) {
+      ours = after(ours);
+      least = after(least);
     }
+    if (same < ring.size() && ring[ours] < ring[least]) best = start;
   }
   return best;
 }
@@ -112,8 +112,9 @@ bool Network::is_rotatable() const {
 void Network::canonicalize(std::span<StateNumber> configuration) const {
   if (symmetry_ == Symmetry::permutation) std::ranges::sort(configuration);
   if (symmetry_ != Symmetry::rotation) return;
-  const auto middle =
-      configuration.begin() + static_cast<std::ptrdiff_t>(smallest_rotation(configuration));
+  const std::size_t turn = smallest_rotation(configuration);
+  if (turn == 0) return;
+  const auto middle = configuration.begin() + static_cast<std::ptrdiff_t>(turn);
   std::rotate(configuration.begin(), middle, configuration.end());
 }
 

@@ -42,6 +42,15 @@ class PairOutcomes {
     return {results_.data() + place.first, place.count};
   }
 
+  // The memory of all that is kept, roughly.
+  virtual std::uint64_t bytes() const {
+    std::uint64_t sum = results_.capacity() * sizeof(PairOutcome);
+    for (const Cache& cache : caches_) {
+      sum += cache.places * sizeof(Place) + cache.sparse.size() * bytes_of_node;
+    }
+    return sum;
+  }
+
   // The oracle's answer to agents that meet in this configuration. O(agents).
   virtual OracleAnswer oracle_answer_in(std::span<const StateNumber>) const {
     return OracleAnswer::nothing;
@@ -55,6 +64,7 @@ class PairOutcomes {
     std::size_t first = 0;
     std::uint32_t count = 0;
   };
+  static constexpr std::size_t bytes_of_node = 64;
   static constexpr std::size_t dense_side = 4096;  // at most 256 MiB, if all states below meet
 
   static std::uint64_t key(StateNumber u, StateNumber v) { return std::uint64_t{u} << 32 | v; }
@@ -62,11 +72,16 @@ class PairOutcomes {
   struct Cache {
     std::vector<std::vector<Place>> dense;  // by initiator: the first states meet most often
     std::unordered_map<std::uint64_t, Place> sparse;
+    std::size_t places = 0;  // in `dense`
 
     Place& at(StateNumber u, StateNumber v) {
       if (u >= dense.size()) dense.resize(u + 1);
       std::vector<Place>& row = dense[u];
-      if (v >= row.size()) row.resize(v + 1);
+      if (v >= row.size()) {
+        places -= row.capacity();
+        row.resize(v + 1);
+        places += row.capacity();
+      }
       return row[v];
     }
   };

@@ -22,31 +22,44 @@ template <class Number>
 class Counter {
  public:
   explicit Counter(const std::vector<StateLaw>& agents)
-      : agents_(agents), digits_(agents.size(), 0) {}
-
-  void read(std::vector<StateNumber>& states) const {
-    for (std::size_t i = 0; i < agents_.size(); ++i) states[i] = agents_[i][digits_[i]].first;
-  }
-  Number weight() const {
-    Number product = 1;
-    for (std::size_t i = 0; i < agents_.size(); ++i) {
-      Number factor;
-      convert(agents_[i][digits_[i]].second, factor);
-      product *= factor;
+      : agents_(agents),
+        factors_(agents.size()),
+        digits_(agents.size(), 0),
+        states_(agents.size()),
+        products_(agents.size() + 1, 1) {
+    for (std::size_t i = 0; i < agents.size(); ++i) {
+      for (const auto& [state, weight] : agents[i]) convert(weight, factors_[i].emplace_back());
     }
-    return product;
+    read(0);
   }
+
+  const std::vector<StateNumber>& states() const { return states_; }
+  const Number& weight() const { return products_.back(); }
   bool next() {
     for (std::size_t i = digits_.size(); i-- > 0;) {
-      if (++digits_[i] < agents_[i].size()) return true;
+      if (++digits_[i] < agents_[i].size()) {
+        read(i);
+        return true;
+      }
       digits_[i] = 0;
     }
     return false;
   }
 
  private:
+  // The digits from `first` on have changed.
+  void read(std::size_t first) {
+    for (std::size_t i = first; i < digits_.size(); ++i) {
+      states_[i] = agents_[i][digits_[i]].first;
+      products_[i + 1] = products_[i] * factors_[i][digits_[i]];
+    }
+  }
+
   const std::vector<StateLaw>& agents_;
+  std::vector<std::vector<Number>> factors_;
   std::vector<std::size_t> digits_;
+  std::vector<StateNumber> states_;
+  std::vector<Number> products_;  // of the factors before each agent
 };
 
 std::uint64_t checked_ways(const std::vector<StateLaw>& agents) {
@@ -69,7 +82,7 @@ std::vector<Number> combine(const Network& network, const std::vector<StateLaw>&
   std::uint64_t done = 0;
   do {
     if (done++ % look_up == 0) report_progress(progress, "weighing starts", done, ways);
-    counter.read(states);
+    states = counter.states();
     network.canonicalize(states);
     const StateIndex number = index.number(states);
     if (number >= probability.size()) probability.resize(index.size(), 0);

@@ -14,12 +14,21 @@ std::pair<StateNumber, bool> NumberedStates::number_of_fields(std::vector<std::i
   return {entry->second, is_new};
 }
 
-void NumberedStates::add_all_states() {
+void NumberedStates::add_all_states(const std::function<void(StateNumber)>& visit) {
   check_listing();
   EveryWeightedChoice choice;
   do {
-    arbitrary(choice);
+    const std::size_t before = size();
+    const StateNumber state = arbitrary(choice);
+    if (size() > before) visit(state);
   } while (choice.next());
+}
+
+// A node of the map, the fields there, and the state itself.
+std::uint64_t NumberedStates::bytes() const {
+  constexpr std::uint64_t bytes_of_node = 112;
+  const std::size_t fields = numbers_.empty() ? 0 : numbers_.begin()->first.size();
+  return PairOutcomes::bytes() + size() * (bytes_of_node + 2 * sizeof(std::int64_t) * fields);
 }
 
 std::vector<std::pair<StateNumber, Weight>> NumberedStates::initial_outcomes(std::size_t start,
@@ -44,8 +53,9 @@ std::vector<PairOutcome> NumberedStates::compute(StateNumber u, StateNumber v,
   return results;
 }
 
-void NumberedStates::close() {
+void NumberedStates::close(const std::function<void()>& before_row) {
   for (StateNumber u = 0; u < size(); ++u) {
+    before_row();
     for (StateNumber v = 0; v <= u; ++v) {
       close(u, v);
       close(v, u);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,16 +41,17 @@ class NumberedStates : public PairOutcomes {
   virtual StateNumber number_like(const NumberedStates& other, StateNumber state) = 0;
   // A table of the same protocol without states, with or without the congruence of this one.
   virtual std::unique_ptr<NumberedStates> empty_table(bool uses_congruence) const = 0;
-  // Adds every state that the protocol has. Throws Error if it cannot name them, or if they are
-  // more than 4096.
-  void add_all_states();
+  // Adds every state that the protocol has; calls visit(state) after each new one. Throws Error if
+  // it cannot name them, or if they are more than 4096.
+  void add_all_states(const std::function<void(StateNumber)>& visit);
   // The states in which an agent may begin, one for each outcome of its random choices, with the
   // probability of that outcome. `start` is an index among the protocol's starts.
   std::vector<std::pair<StateNumber, Weight>> initial_outcomes(std::size_t start, AgentCount agent);
 
   // Computes the outcomes of all pairs of known states until no new state appears. O(size^2)
-  // interactions.
-  void close();
+  // interactions; calls before_row() before those of each state.
+  void close(const std::function<void()>& before_row);
+  std::uint64_t bytes() const override;
   // Whether the protocol uses an oracle.
   virtual bool asks_oracle() const = 0;
 

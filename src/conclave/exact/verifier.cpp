@@ -60,33 +60,39 @@ std::vector<StateLaw> NumberedVerifier::laws_of_agents() {
 }
 
 std::vector<double> NumberedVerifier::number_all_states() {
+  constexpr StateNumber look_up = 1 << 16;
   const auto plain = states().empty_table(false);
-  plain->add_all_states();
-  const std::size_t listed = plain->size();
-  if (uses_congruence_) {
-    report_congruence(quotient_violation(*plain, *states().empty_table(true)));
-  }
   std::vector<double> multiplicity;
-  for (StateNumber state = 0; state < listed; ++state) {
+  plain->add_all_states([&](StateNumber state) {
+    if (state % look_up == look_up - 1) check_space();
     const StateNumber number = states().number_like(*plain, state);
     multiplicity.resize(states().size(), 0.0);
     ++multiplicity[number];
+  });
+  check_space();  // before all pairs of states are tried
+  if (uses_congruence_) {
+    report_congruence(quotient_violation(*plain, *states().empty_table(true)));
   }
   laws_of_agents();  // may have states of their own
-  states().close();
+  states().close([this] { check_space(); });
   multiplicity.resize(states().size(), 1.0);
   return multiplicity;
 }
 
+void NumberedVerifier::check_space() {
+  check_size(network_, static_cast<double>(states().size()), options_.bounds);
+}
+
 // With a table of its own, since the order in which states are numbered shows in traces.
-double NumberedVerifier::reachable_bound() const {
-  if (states().asks_oracle()) return 1;  // what a part of the agents does depends on all
+void NumberedVerifier::check_reach() const {
+  if (states().asks_oracle()) return;  // what a part of the agents does depends on all
   const auto scratch = states().empty_table(false);
   std::vector<StateNumber> agents;
   for (AgentCount agent = 0; agent < network_.agents(); ++agent) {
     agents.push_back(law_of_agent(*scratch, first_, agent).front().first);
   }
-  return reachable_at_least(network_, *scratch, agents);
+  check_reachable(network_, reachable_at_least(network_, *scratch, agents),
+                  options_.bounds.while_unknown());
 }
 
 void NumberedVerifier::write_files() const {
@@ -110,10 +116,10 @@ void NumberedVerifier::write_files() const {
 void NumberedVerifier::explore_all() {
   if (everywhere_) {
     multiplicity_ = number_all_states();
-    check_size(network_, static_cast<double>(states().size()), options_.bounds);
+    check_space();
     index_ = index_all(network_, states().size(), options_.bounds.progress);
   } else {
-    check_reachable(network_, reachable_bound(), options_.bounds.while_unknown());
+    check_reach();
     index_ = index_as_met(network_);
   }
   start_ = start_law(network_, laws_of_agents(), *index_, options_.bounds.progress);

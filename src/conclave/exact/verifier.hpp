@@ -68,8 +68,10 @@ class NumberedVerifier {
   std::vector<StateLaw> laws_of_agents();
   // Adds every state that the protocol has; returns how many have the normal form of each number.
   std::vector<double> number_all_states();
-  // At most the number of configurations that can be reached from the start.
-  double reachable_bound() const;
+  // Throw Error where the memory cannot suffice: for all configurations of the states known by now;
+  // for those that can be reached from the start.
+  void check_space();
+  void check_reach() const;
   void report_congruence(const std::optional<std::string>& problem);
   void write_files() const;
   void explore_all();

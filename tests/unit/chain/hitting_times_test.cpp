@@ -1,5 +1,6 @@
 #include "conclave/chain/hitting_times.hpp"
 
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -174,6 +175,26 @@ TEST(HittingTimes, OfLargeWellMixingChainsComeFromSweeps) {
       next += chain.probabilities(state)[k] * times.mean[chain.successors(state)[k]];
     }
     EXPECT_NEAR(next, times.mean[state], 1e-9 * next);
+  }
+}
+
+// Half of the time a state waits, otherwise it goes to half its number: floor(log2) + 1 steps.
+TEST(HittingTimes, OfLargeChainsOfSingleStatesNeedNoSweeps) {
+  constexpr StateIndex n = 60'000;
+  ChainBuilder builder;
+  for (StateIndex i = 0; i < n; ++i) {
+    builder.add(i, 0.5);
+    builder.add(i / 2, 0.5);
+    builder.end_row();
+  }
+  const HittingTimes times =
+      hitting_times(std::move(builder).build(), single(n, 0), {.variance = true});
+  EXPECT_EQ(main_use(times.methods).method, Method::elimination);
+  EXPECT_LE(times.relative_error, 1e-14);
+  for (StateIndex i = 0; i < n; ++i) {
+    const double steps = 2.0 * std::bit_width(i);
+    EXPECT_NEAR(times.mean[i], steps, 1e-12);
+    EXPECT_NEAR(times.variance[i], steps, 1e-9);
   }
 }
 

@@ -57,9 +57,9 @@ bool overflows(const DoubleDoubleVector& start, const DoubleDoubleVector& x) {
 
 }  // namespace
 
-ComponentwiseSolver::ComponentwiseSolver(const Equations& equations)
+ComponentwiseSolver::ComponentwiseSolver(const Equations& equations, Components components)
     : equations_(equations),
-      components_(components(equations.chain(), equations.target())),
+      components_(std::move(components)),
       places_(places_of(components_.order, equations.size())) {}
 
 DoubleDoubleVector ComponentwiseSolver::start() const {

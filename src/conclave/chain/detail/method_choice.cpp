@@ -15,8 +15,8 @@
 namespace conclave::chain::detail {
 namespace {
 
-// From this many states on, sweeps are tried before the chain is analysed; below, finding its
-// components costs nothing.
+// From this many states on, sweeps are tried before components of several states are solved; below,
+// finding the components costs nothing.
 constexpr std::size_t large_chain = 50'000;
 
 // Work is counted in multiplications, of which a core does 10^9 a second. Elimination in the given
@@ -141,16 +141,20 @@ ComponentSolver::Attempt ComponentSolver::begin(Method method) {
   }
 }
 
-// The whole chain: sweeps, then component by component, then with more bits.
+// The whole chain: sweeps where they may pay, then component by component, then with more bits.
 Solution solve(const Equations& equations, std::span<const double> cost, double tolerance,
                Method method) {
   const bool is_automatic = method == Method::automatic;
-  if (method == Method::sweeps || (is_automatic && equations.size() >= large_chain)) {
+  const bool is_large = is_automatic && equations.size() >= large_chain;
+  std::optional<Components> parts;
+  if (is_large) parts = nearly_single_components(equations.chain(), equations.target());
+  if (method == Method::sweeps || (is_large && !parts)) {
     if (auto found = solve_by_sweeps(equations, cost, tolerance)) return *std::move(found);
     if (!is_automatic) throw Error("the values do not settle by sweeps; auto takes other methods");
   }
   const bool is_last = method == Method::multiprecision;
-  const ComponentwiseSolver components(equations);
+  if (!parts) parts = conclave::chain::components(equations.chain(), equations.target());
+  const ComponentwiseSolver components(equations, *std::move(parts));
   Solution solution = components.solve(cost, tolerance / 4, is_last ? Method::automatic : method);
   if (!is_automatic && !is_last) return solution;
   if (is_automatic && certified_error(equations, cost, solution) <= tolerance) return solution;

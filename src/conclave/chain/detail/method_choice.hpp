@@ -86,8 +86,8 @@ class ComponentSolver {
 // to, and finds the states from which the target can be missed.
 class ComponentwiseSolver {
  public:
-  // Finds the components in O(transitions). Keeps a reference to the equations.
-  explicit ComponentwiseSolver(const Equations& equations);
+  // Keeps a reference to the equations, whose components are given.
+  ComponentwiseSolver(const Equations& equations, Components components);
 
   // Zero in the target, infinite where it may be missed, otherwise unknown and 0 as well.
   DoubleDoubleVector start() const;
