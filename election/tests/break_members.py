@@ -11,7 +11,7 @@ choice.
 import sys
 from pathlib import Path
 
-RARE = "rare: none of these clusters"
+RARE = "rare: none of the first 3000 clusters of each kind"
 
 MUTANTS = [
     ("seats a member that has not answered",
