@@ -16,7 +16,6 @@
 #include "conclave/base/check.hpp"
 #include "conclave/base/geometric.hpp"
 #include "conclave/base/interactions.hpp"
-#include "conclave/base/large_pages.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/graph.hpp"
 #include "conclave/model/oracle.hpp"
@@ -58,10 +57,8 @@ class ActiveArcs {
  private:
   static constexpr std::uint32_t absent = std::numeric_limits<std::uint32_t>::max();
 
-  using Arcs = std::vector<std::uint32_t, LargePages<std::uint32_t>>;
-
-  Arcs members_;
-  Arcs place_;  // where an arc stands among the members
+  std::vector<std::uint32_t> members_;
+  std::vector<std::uint32_t> place_;  // where an arc stands among the members
 };
 
 // Graph may be a reference type for a graph too large to copy, which must then outlive the engine.
@@ -193,11 +190,11 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<
   }
 
   // The law of the waiting time depends on the number of active arcs alone; small numbers come
-  // again and again, larger ones often twice in a row.
-  const Geometric& law_of(std::uint64_t active) {
-    Law& law = laws_[std::min<std::uint64_t>(active, laws_.size() - 1)];
-    if (law.active != active) law = {active, Geometric(active, graph_.arcs())};
-    return law.wait;
+  // again and again.
+  Geometric law_of(std::uint64_t active) {
+    if (active >= laws_.size()) return {active, graph_.arcs()};
+    if (!laws_[active]) laws_[active] = Geometric(active, graph_.arcs());
+    return *laws_[active];
   }
 
   void react() {
@@ -229,13 +226,9 @@ class ArcEvents : public detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<
   using detail::Jumping<ArcEvents<P, Graph>, detail::TallyHost<P>>::schedule_;
 
   Graph graph_;
-  std::vector<Packed, LargePages<Packed>> agents_;
+  std::vector<Packed> agents_;
   ActiveArcs active_;
-  struct Law {
-    std::uint64_t active = 0;
-    Geometric wait;
-  };
-  std::vector<Law> laws_{std::size_t{1} << 12};
+  std::vector<std::optional<Geometric>> laws_{std::size_t{1} << 12};
   Arc next_arc_ = 0;
   bool is_news_ = false;  // at the next event the oracle changes its mind, and no agents meet
 };

@@ -48,7 +48,8 @@ class PrlTally {
 
   constexpr void add(const State& s) {
     const AgentCount agent = added_++;
-    note(agent, s);
+    if (s.bullet == P::Bullet::live) live_.insert(agent);
+    if (s.signal) signals_.insert(agent);
     if (s.leader) {
       ++leaders_;
       leader_ = agent;
@@ -63,11 +64,11 @@ class PrlTally {
   template <class View>
   constexpr void replace_at(AgentCount i, AgentCount j, const State& u, const State& v,
                             const State& new_u, const State& new_v, const View& view) {
+    move(i, u, new_u);
+    move(j, v, new_v);
     if (v.leader != new_v.leader) {  // the initiator's output never changes
       change_output(new_v.leader, view);
     } else if (leaders_ == 1) {
-      move(i, u, new_u);
-      move(j, v, new_v);
       if (new_u.leader) shielded_ = new_u.shield;
       if (new_v.leader) shielded_ = new_v.shield;
       rejudge(i, u.distance, new_u.distance);
@@ -140,19 +141,8 @@ class PrlTally {
     while (!view(leader_).leader) ++leader_;
     shielded_ = view(leader_).shield;
     insecure_ = 0;
-    live_.clear();
-    signals_.clear();
     overestimates_.clear();
-    for (AgentCount agent = 0; agent < size_; ++agent) {
-      const State s = view(agent);
-      note(agent, s);
-      judge(agent, s.distance);
-    }
-  }
-
-  constexpr void note(AgentCount agent, const State& s) {
-    if (s.bullet == P::Bullet::live) live_.insert(agent);
-    if (s.signal) signals_.insert(agent);
+    for (AgentCount agent = 0; agent < size_; ++agent) judge(agent, view(agent).distance);
   }
 
   constexpr void judge(AgentCount agent, std::uint64_t distance) {
