@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/large_pages.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/population.hpp"
 #include "conclave/model/tally.hpp"
@@ -32,7 +33,7 @@ class MeetingTable {
   using State = typename P::State;
   using Tally = typename TallyFor<P>::type;
   using Name = std::uint16_t;
-  static constexpr std::size_t most_names = 1024;  // the table then has 4 MB
+  static constexpr std::size_t most_names = 2048;  // the table then has 16 MB
 
   // The new names of both, the responder's in the high half. An unknown result, and one that the
   // tally must be notified of, has the bit `must_notify`, which no name has.
@@ -85,12 +86,14 @@ class MeetingTable {
   }
 
  private:
+  using Results = std::vector<Result, LargePages<Result>>;
+
   // Rows of equal size modulo 4096 bytes would share few places of the caches.
   static constexpr std::size_t stride_beyond_side = 16;
 
   void widen(std::size_t side) {
     const std::size_t stride = side + stride_beyond_side;
-    std::vector<Result> results(side * stride, unknown);
+    Results results(side * stride, unknown);
     for (std::size_t u = 0; u < side_; ++u) {
       std::copy_n(&results_[u * stride_], side_, &results[u * stride]);
     }
@@ -103,7 +106,7 @@ class MeetingTable {
   StateIndex<State> states_;
   std::size_t side_ = 16;
   std::size_t stride_ = side_ + stride_beyond_side;
-  std::vector<Result> results_ = std::vector<Result>(side_ * stride_, unknown);
+  Results results_ = Results(side_ * stride_, unknown);
 };
 
 template <PopulationProtocol P>
