@@ -60,7 +60,7 @@ TEST(ArbitraryStates, OfPllLeadToNoOthers) {
   StateTable<Pll> table(pll_with(3, 2, Pll::Reading::corrected));
   for (const State& state : arbitrary_states(table.protocol())) table.number(state);
   const std::size_t before = table.size();
-  table.close();
+  table.close([] {});
   EXPECT_EQ(table.size(), before);
 }
 

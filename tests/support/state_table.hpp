@@ -35,7 +35,7 @@ StateTable<P> reachable_states(const P& protocol, std::size_t start = 0) {
   do {
     table.number(protocol.initial(start, 0, choice));
   } while (choice.next());
-  table.close();
+  table.close([] {});
   return table;
 }
 
