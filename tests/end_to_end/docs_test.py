@@ -515,7 +515,8 @@ class Commands(unittest.TestCase):
                             *map(options_of, SUBCOMMANDS), options_of([]))
         foreign = {"--unix-socket", "--array", "--wrap", "--preset", "--install", "--prefix",
                    "--build", "--rewrite", "--all", "--record", "--seconds", "--lease-ms",
-                   "--times", "--fixed", "--few", "--draw", "--report", "--clock-control",
+                   "--times", "--fixed", "--few", "--draw", "--report", "--silent",
+                   "--clock-control",
                    "--launch-skip"}  # curl, sbatch, CMake, our tools, ncu
         for page in PAGES:
             for line, text in spans_of(prose_of(page)):
