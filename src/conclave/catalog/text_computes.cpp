@@ -116,7 +116,7 @@ class Inputs {
       found.push_back(number(next));
     });
     std::ranges::sort(found);
-    found.erase(std::ranges::unique(found).begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     to_.push_back(std::move(found));
   }
 

@@ -306,12 +306,13 @@ Computation Compiled::computation(const ComputationText& text, Resolver& resolve
     }
   }
   for (const auto& [condition, output] : text.cases) {
-    const auto named = [&](const std::string& name) {
-      return Expression{.form = Form::name, .place = output.place, .name = name};
+    const Place place = output.place;
+    const auto named = [place](const std::string& name) {
+      return Expression{.form = Form::name, .place = place, .name = name};
     };
-    Expression agrees{.form = Form::operation, .place = output.place, .operation = Operator::equal};
+    Expression agrees{.form = Form::operation, .place = place, .operation = Operator::equal};
     agrees.parts = {named("output"), named(output.text)};
-    Expression all{.form = Form::count, .place = output.place, .name = "all"};
+    Expression all{.form = Form::count, .place = place, .name = "all"};
     all.parts.push_back(std::move(agrees));
     result.cases.push_back({.condition = resolver.condition(condition, Scope::population),
                             .consensus = resolver.condition(all, Scope::population),
