@@ -133,14 +133,18 @@ def test_pickles_hold_plain_data_that_is_checked():
             object.__new__(cv.Simulation).__setstate__(wrong)
 
 
+def seconds_of(work):
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
 def test_a_copy_takes_no_time_for_what_was_simulated():
     for name, engine in (("fratricide", "agents"), ("pll", "agents"), ("pll", "counts")):
-        begin = time.process_time()
         sim = cv.Simulation(name, n=3000, seed=2, engine=engine)
-        sim.run(until=4000)
-        copied = time.process_time()
-        sim.copy()
-        assert time.process_time() - copied < (copied - begin) / 4, (name, engine)
+        simulated = seconds_of(lambda: sim.run(until=4000))
+        # The least of ten: other processes may make any of them slow.
+        assert min(seconds_of(sim.copy) for _ in range(10)) < simulated / 4, (name, engine)
 
 
 @pytest.mark.parametrize("name, n, engine, init", [

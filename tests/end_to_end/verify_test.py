@@ -222,6 +222,8 @@ class Failures(unittest.TestCase):
                 (["optimal-silent", "--n", "12"], "allow more with --memory"),
                 (["pll", "--n", "100000"], "configurations can be reached"),
                 (["pll", "--n", "20"], "configurations can be reached"),
+                # Two halves joined pair by pair.
+                (["ag-minions", "--n", "8"], "more than 3.5e+07 configurations"),
                 (["pll", "--n", "4"], "4 GiB are allowed"),
                 (["pll", "--n", "5"], "configurations can be reached"),
                 (["prl", "--n", "4", "--memory", "1e8"], "1.64e+07 configurations"),

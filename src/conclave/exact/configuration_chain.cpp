@@ -147,8 +147,9 @@ void check_size(const Network& network, double states, const Bounds& bounds) {
       static_cast<double>(bounds.memory) / gibibyte));
 }
 
-void check_reachable(const Network& network, double configurations, const Bounds& bounds) {
-  const double bytes = bytes_needed(configurations, configurations) +
+void check_reachable(const Network& network, const Reachable& reachable, const Bounds& bounds) {
+  const double configurations = reachable.configurations;
+  const double bytes = bytes_needed(configurations, reachable.transitions) +
                        configurations * static_cast<double>(network.agents());
   if (bytes <= static_cast<double>(bounds.memory)) return;
   constexpr double most_shown = 1e300;  // beyond it a double may be infinite

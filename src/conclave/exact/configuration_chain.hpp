@@ -38,9 +38,15 @@ class Visitor {
 // that many states.
 void check_size(const Network& network, double states, const Bounds& bounds);
 
-// Throws Error if the memory does not suffice for this many configurations that are stored one by
-// one, as index_as_met does.
-void check_reachable(const Network& network, double configurations, const Bounds& bounds);
+// At least so much can be reached.
+struct Reachable {
+  double configurations;  // infinite if that is beyond a double
+  double transitions;     // between them
+};
+
+// Throws Error if the memory does not suffice for these configurations, stored one by one as
+// index_as_met does.
+void check_reachable(const Network& network, const Reachable& reachable, const Bounds& bounds);
 
 // Continues from the configurations that the index has until it has all that can be reached, and
 // returns the chain over the numbers of the index, with probabilities rounded to doubles. Throws

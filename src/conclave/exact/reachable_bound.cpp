@@ -1,10 +1,13 @@
 #include "conclave/exact/reachable_bound.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,7 @@ using Group = std::vector<StateNumber>;
 constexpr std::size_t most_configurations = 65536;         // of a group
 constexpr std::size_t most_in_all = std::size_t{1} << 18;  // of groups of all kinds
 constexpr std::size_t most_in_group = 4;
+constexpr std::size_t most_in_halves = 16;  // of the agents
 
 // All that a group can become if its agents interact only with each other, in the order in which
 // it is found, the group itself first. Between neighbours on a graph, the first is always the
@@ -49,6 +53,24 @@ std::vector<Group> reachable_groups(PairOutcomes& pairs, const Group& start, boo
     }
   }
   return found;
+}
+
+// To how many others of its censuses the group goes in one interaction.
+std::uint64_t successors(PairOutcomes& pairs, const Group& group) {
+  std::set<Group> found;
+  for (std::size_t u = 0; u < group.size(); ++u) {
+    for (std::size_t v = 0; v < group.size(); ++v) {
+      if (u == v) continue;
+      for (const PairOutcome& outcome : pairs.outcomes(group[u], group[v])) {
+        Group after = group;
+        after[u] = outcome.u;
+        after[v] = outcome.v;
+        std::ranges::sort(after);
+        if (after != group) found.insert(std::move(after));
+      }
+    }
+  }
+  return found.size();
 }
 
 // How many of the groups have a state that does not occur in those before them.
@@ -104,6 +126,83 @@ double count_censuses(const std::vector<Kind>& kinds) {
   return std::max(alone, (1 - slack) * std::exp(ln_all - (ln_divisions + ln_factorial(agents))));
 }
 
+// Like a random word for each number (the finalizer of SplitMix64).
+std::uint64_t word_of(std::uint64_t number) {
+  std::uint64_t word = (number + 1) * 0x9e3779b97f4a7c15u;
+  word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
+  word = (word ^ word >> 27) * 0x94d049bb133111ebu;
+  return word ^ word >> 31;
+}
+
+// The configurations of two groups together, which are independent of each other.
+class Unions {
+ public:
+  static constexpr double most = 1e8;  // about as many can be told apart
+
+  explicit Unions(PairOutcomes& pairs) : pairs_(pairs) {}
+
+  // Each census has a bit of its own or shares one.
+  void add(const std::vector<Group>& first, const std::vector<Group>& second) {
+    const std::vector<Half> others = halves_of(second);
+    const bool are_alike = first == second;
+    std::size_t begin = 0;
+    for (const Half& ours : halves_of(first)) {
+      for (const Half& other : std::span(others).subspan(are_alike ? begin++ : 0)) {
+        const std::uint64_t place = (ours.word + other.word) >> (64 - bits);
+        std::uint64_t& seen = seen_[place / 64];
+        const std::uint64_t bit = std::uint64_t{1} << place % 64;
+        const std::uint64_t is_new = (seen & bit) == 0;
+        seen |= bit;
+        configurations_ += is_new;
+        transitions_ += is_new * std::max(ours.successors, other.successors);
+      }
+    }
+  }
+
+  Reachable reachable() const {
+    return {static_cast<double>(configurations_), static_cast<double>(transitions_)};
+  }
+
+ private:
+  static constexpr unsigned bits = 28;
+
+  struct Half {
+    std::uint64_t word = 0;  // the same for equal censuses: the sum of words of their states
+    std::uint64_t successors = 1;
+  };
+
+  std::vector<Half> halves_of(const std::vector<Group>& groups) const {
+    std::vector<Half> halves;
+    for (const Group& group : groups) {
+      Half half;
+      for (const StateNumber state : group) half.word += word_of(state);
+      half.successors = std::max<std::uint64_t>(1, successors(pairs_, group));
+      halves.push_back(half);
+    }
+    return halves;
+  }
+
+  PairOutcomes& pairs_;
+  std::uint64_t configurations_ = 0;
+  std::uint64_t transitions_ = 0;  // at least
+  std::vector<std::uint64_t> seen_ = std::vector<std::uint64_t>(std::size_t{1} << (bits - 6));
+};
+
+// With two halves.
+Reachable with_halves(PairOutcomes& pairs, const Group& sorted_start) {
+  constexpr std::size_t most_in_half = 16384;
+  constexpr std::size_t least_unions = 1 << 20;  // fewer are soon explored
+  const auto middle = sorted_start.begin() + static_cast<std::ptrdiff_t>(sorted_start.size() / 2);
+  const Group first(sorted_start.begin(), middle);
+  const Group second(middle, sorted_start.end());
+  const auto ours = reachable_groups(pairs, first, true, most_in_half);
+  const auto others = first == second ? ours : reachable_groups(pairs, second, true, most_in_half);
+  if (ours.size() * others.size() < least_unions) return {1, 1};
+  Unions unions(pairs);
+  unions.add(ours, others);
+  return unions.reachable();
+}
+
 // With groups of this size, and one of the agents that are left.
 double on_complete_graph(PairOutcomes& pairs, const Group& sorted_start, std::size_t size) {
   std::map<Group, std::size_t> groups;
@@ -140,20 +239,27 @@ double on_graph(const Network& network, PairOutcomes& pairs, std::span<const Sta
 
 }  // namespace
 
-double reachable_at_least(const Network& network, PairOutcomes& pairs,
-                          std::span<const StateNumber> start) {
-  if (network.symmetry() == Symmetry::permutation) {
-    Group sorted(start.begin(), start.end());
-    std::ranges::sort(sorted);
-    double most = 1;
-    for (std::size_t size = 2; size <= most_in_group && size <= sorted.size(); ++size) {
-      most = std::max(most, on_complete_graph(pairs, sorted, size));
-    }
-    return most;
+Reachable reachable_at_least(const Network& network, PairOutcomes& pairs,
+                             std::span<const StateNumber> start) {
+  const auto alone = [](double configurations) {
+    return Reachable{configurations, configurations};
+  };
+  if (network.symmetry() != Symmetry::permutation) {
+    const bool rotates = network.symmetry() == Symmetry::rotation;
+    const double rotations = rotates ? static_cast<double>(network.agents()) : 1;
+    return alone(std::max(1.0, on_graph(network, pairs, start) / rotations));
   }
-  const bool rotates = network.symmetry() == Symmetry::rotation;
-  const double rotations = rotates ? static_cast<double>(network.agents()) : 1;
-  return std::max(1.0, on_graph(network, pairs, start) / rotations);
+  Group sorted(start.begin(), start.end());
+  std::ranges::sort(sorted);
+  double most = 1;
+  for (std::size_t size = 2; size <= most_in_group && size <= sorted.size(); ++size) {
+    most = std::max(most, on_complete_graph(pairs, sorted, size));
+  }
+  if (most >= Unions::most || sorted.size() < 4 || sorted.size() > most_in_halves) {
+    return alone(most);
+  }
+  const Reachable joined = with_halves(pairs, sorted);
+  return joined.configurations > most ? joined : alone(most);
 }
 
 }  // namespace conclave::exact

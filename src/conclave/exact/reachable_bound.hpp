@@ -10,20 +10,22 @@
 // is better: of all C(m + d - 1, m) choices among d configurations, no more have the same census
 // than there are ways to divide its agents into m groups, 3 for two pairs; and so for groups of
 // several kinds, one of those agents among them that are left where n is no multiple of a group.
+// What two halves become is also joined pair by pair, and the censuses are counted by bits that
+// they hash to.
 #pragma once
 
 #include <span>
 
+#include "conclave/exact/configuration_chain.hpp"
 #include "conclave/exact/network.hpp"
 #include "conclave/exact/pair_outcomes.hpp"
 
 namespace conclave::exact {
 
-// At most the number of configurations, up to symmetry, that can be reached from `start` (one state
-// per agent); infinite if that is beyond a double. Tries groups of two to four agents, and looks at
-// no more than 65536 configurations of a group, which takes some tenths of a second, and O(agents)
-// besides. May add states to `pairs`.
-double reachable_at_least(const Network& network, PairOutcomes& pairs,
-                          std::span<const StateNumber> start);
+// At most what can be reached, up to symmetry, from `start` (one state per agent). Tries groups of
+// two to four agents with up to 65536 configurations, and two halves with up to 16384, which takes
+// a second at most, and O(agents) besides. May add states to `pairs`.
+Reachable reachable_at_least(const Network& network, PairOutcomes& pairs,
+                             std::span<const StateNumber> start);
 
 }  // namespace conclave::exact
