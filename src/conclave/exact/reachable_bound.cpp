@@ -22,7 +22,6 @@ using Group = std::vector<StateNumber>;
 constexpr std::size_t most_configurations = 65536;         // of a group
 constexpr std::size_t most_in_all = std::size_t{1} << 18;  // of groups of all kinds
 constexpr std::size_t most_in_group = 4;
-constexpr std::size_t most_in_halves = 16;  // of the agents
 
 // All that a group can become if its agents interact only with each other, in the order in which
 // it is found, the group itself first. Between neighbours on a graph, the first is always the
@@ -137,8 +136,6 @@ std::uint64_t word_of(std::uint64_t number) {
 // The configurations of two groups together, which are independent of each other.
 class Unions {
  public:
-  static constexpr double most = 1e8;  // about as many can be told apart
-
   explicit Unions(PairOutcomes& pairs) : pairs_(pairs) {}
 
   // Each census has a bit of its own or shares one.
@@ -191,7 +188,7 @@ class Unions {
 // With two halves.
 Reachable with_halves(PairOutcomes& pairs, const Group& sorted_start) {
   constexpr std::size_t most_in_half = 16384;
-  constexpr std::size_t least_unions = 1 << 20;  // fewer are soon explored
+  constexpr std::size_t least_unions = 1 << 12;  // fewer are soon explored
   const auto middle = sorted_start.begin() + static_cast<std::ptrdiff_t>(sorted_start.size() / 2);
   const Group first(sorted_start.begin(), middle);
   const Group second(middle, sorted_start.end());
@@ -239,27 +236,30 @@ double on_graph(const Network& network, PairOutcomes& pairs, std::span<const Sta
 
 }  // namespace
 
-Reachable reachable_at_least(const Network& network, PairOutcomes& pairs,
-                             std::span<const StateNumber> start) {
-  const auto alone = [](double configurations) {
-    return Reachable{configurations, configurations};
-  };
-  if (network.symmetry() != Symmetry::permutation) {
-    const bool rotates = network.symmetry() == Symmetry::rotation;
-    const double rotations = rotates ? static_cast<double>(network.agents()) : 1;
-    return alone(std::max(1.0, on_graph(network, pairs, start) / rotations));
+double reachable_at_least(const Network& network, PairOutcomes& pairs,
+                          std::span<const StateNumber> start) {
+  if (network.symmetry() == Symmetry::permutation) {
+    Group sorted(start.begin(), start.end());
+    std::ranges::sort(sorted);
+    double most = 1;
+    for (std::size_t size = 2; size <= most_in_group && size <= sorted.size(); ++size) {
+      most = std::max(most, on_complete_graph(pairs, sorted, size));
+    }
+    return most;
   }
+  const bool rotates = network.symmetry() == Symmetry::rotation;
+  const double rotations = rotates ? static_cast<double>(network.agents()) : 1;
+  return std::max(1.0, on_graph(network, pairs, start) / rotations);
+}
+
+Reachable reachable_by_halves(const Network& network, PairOutcomes& pairs,
+                              std::span<const StateNumber> start) {
+  constexpr std::size_t most_agents = 16;
+  const bool is_tried = network.symmetry() == Symmetry::permutation && start.size() <= most_agents;
+  if (!is_tried) return {1, 1};
   Group sorted(start.begin(), start.end());
   std::ranges::sort(sorted);
-  double most = 1;
-  for (std::size_t size = 2; size <= most_in_group && size <= sorted.size(); ++size) {
-    most = std::max(most, on_complete_graph(pairs, sorted, size));
-  }
-  if (most >= Unions::most || sorted.size() < 4 || sorted.size() > most_in_halves) {
-    return alone(most);
-  }
-  const Reachable joined = with_halves(pairs, sorted);
-  return joined.configurations > most ? joined : alone(most);
+  return with_halves(pairs, sorted);
 }
 
 }  // namespace conclave::exact

@@ -22,10 +22,16 @@
 
 namespace conclave::exact {
 
-// At most what can be reached, up to symmetry, from `start` (one state per agent). Tries groups of
-// two to four agents with up to 65536 configurations, and two halves with up to 16384, which takes
-// a second at most, and O(agents) besides. May add states to `pairs`.
-Reachable reachable_at_least(const Network& network, PairOutcomes& pairs,
-                             std::span<const StateNumber> start);
+// At most the number of configurations, up to symmetry, that can be reached from `start` (one state
+// per agent); infinite if that is beyond a double. Tries groups of two to four agents, and looks at
+// no more than 65536 configurations of a group, which takes some tenths of a second, and O(agents)
+// besides. May add states to `pairs`.
+double reachable_at_least(const Network& network, PairOutcomes& pairs,
+                          std::span<const StateNumber> start);
+
+// The same by two halves of at most 16 agents, each with up to 16384 configurations: at most some
+// 10^8, in up to two seconds.
+Reachable reachable_by_halves(const Network& network, PairOutcomes& pairs,
+                              std::span<const StateNumber> start);
 
 }  // namespace conclave::exact

@@ -91,8 +91,10 @@ void NumberedVerifier::check_reach() const {
   for (AgentCount agent = 0; agent < network_.agents(); ++agent) {
     agents.push_back(law_of_agent(*scratch, first_, agent).front().first);
   }
-  check_reachable(network_, reachable_at_least(network_, *scratch, agents),
-                  options_.bounds.while_unknown());
+  const Bounds bounds = options_.bounds.while_unknown();
+  const double least = reachable_at_least(network_, *scratch, agents);
+  check_reachable(network_, {least, least}, bounds);
+  check_reachable(network_, reachable_by_halves(network_, *scratch, agents), bounds);
 }
 
 void NumberedVerifier::write_files() const {
