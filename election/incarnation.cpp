@@ -4,18 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "conclave/base/mixed.hpp"
+
 namespace conclave::election {
-namespace {
-
-// The finalizer of SplitMix64: every bit of the result depends on every bit of the argument.
-std::uint64_t mixed(std::uint64_t bits) {
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-  return bits ^ (bits >> 31);
-}
-
-}  // namespace
-
 std::string to_string(const Incarnation& incarnation) {
   return fmt::format("{} {:016x}", incarnation.number, incarnation.bits);
 }

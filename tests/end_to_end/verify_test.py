@@ -457,6 +457,14 @@ class OwnProtocols(unittest.TestCase):
     def path(self, name):
         return str(self.FOLDER / (name + ".pp"))
 
+    def mutant(self, folder, name, rule, wrong):
+        """A copy of a shipped file in which this rule, which it has once, is another one."""
+        text = pathlib.Path(self.path(name)).read_text()
+        self.assertEqual(text.count(rule), 1, rule)
+        path = pathlib.Path(folder) / "mutant.pp"
+        path.write_text(text.replace(rule, wrong))
+        return path
+
     def test_are_verified_like_those_of_the_catalog(self):
         own = verify(self.path("fratricide"), "--n", "6", "--exact")
         listed = verify("fratricide", "--n", "6", "--exact")
@@ -493,10 +501,7 @@ class OwnProtocols(unittest.TestCase):
              "u.lead and v.lead { u.lead = false, v.lead = false }"): 1}
         with tempfile.TemporaryDirectory() as folder:
             for (name, rule, wrong), broken in mutants.items():
-                text = pathlib.Path(self.path(name)).read_text()
-                self.assertEqual(text.count(rule), 1, rule)
-                mutant = pathlib.Path(folder) / "mutant.pp"
-                mutant.write_text(text.replace(rule, wrong))
+                mutant = self.mutant(folder, name, rule, wrong)
                 words = ("--param", "top=2") if name == "lottery" else ()
                 words += ("--init", "tied") if name == "approximate_majority" else ()
                 result = conclave("verify", str(mutant), "--n", "4", *words, "--format", "json")
@@ -534,10 +539,7 @@ class OwnProtocols(unittest.TestCase):
                    ("majority_with_ties", "else if B > A then B", "else if B >= A then B"): "A B"}
         with tempfile.TemporaryDirectory() as folder:
             for (name, rule, wrong), first in mutants.items():
-                text = pathlib.Path(self.path(name)).read_text()
-                self.assertEqual(text.count(rule), 1, rule)
-                mutant = pathlib.Path(folder) / "mutant.pp"
-                mutant.write_text(text.replace(rule, wrong))
+                mutant = self.mutant(folder, name, rule, wrong)
                 words = ["--init", "A=1,B=rest"]
                 claims = [p for n in ("2", "3", "4") for p in json.loads(conclave(
                     "verify", str(mutant), "--n", n, *words, "--format", "json").stdout)[

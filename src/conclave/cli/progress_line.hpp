@@ -82,10 +82,10 @@ class PhaseLine {
   bool operator()(std::string_view what, std::uint64_t done, std::uint64_t total);
 
  private:
-  bool shows_;
-  const std::atomic<bool>& stop_;
   std::string left(std::uint64_t done, std::uint64_t total) const;
 
+  bool shows_;
+  const std::atomic<bool>& stop_;
   std::chrono::steady_clock::time_point shown_{};
   std::string last_;
   std::chrono::steady_clock::time_point begin_{};  // of what is shown

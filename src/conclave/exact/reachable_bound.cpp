@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/mixed.hpp"
 #include "conclave/exact/configuration_index.hpp"
 
 namespace conclave::exact {
@@ -23,33 +24,35 @@ constexpr std::size_t most_configurations = 65536;         // of a group
 constexpr std::size_t most_in_all = std::size_t{1} << 18;  // of groups of all kinds
 constexpr std::size_t most_in_group = 4;
 
+// Calls visit(group) for all that one interaction makes of a group. Between neighbours on a graph,
+// the first is always the initiator.
+template <class Visit>
+void for_each_next(PairOutcomes& pairs, const Group& group, bool is_complete, Visit visit) {
+  for (std::size_t u = 0; u < group.size(); ++u) {
+    for (std::size_t v = 0; v < group.size(); ++v) {
+      if (u == v || (!is_complete && u > v)) continue;
+      for (const PairOutcome& outcome : pairs.outcomes(group[u], group[v])) {
+        Group after = group;
+        after[u] = outcome.u;
+        after[v] = outcome.v;
+        if (is_complete) std::ranges::sort(after);
+        visit(std::move(after));
+      }
+    }
+  }
+}
+
 // All that a group can become if its agents interact only with each other, in the order in which
-// it is found, the group itself first. Between neighbours on a graph, the first is always the
-// initiator.
+// it is found, the group itself first.
 std::vector<Group> reachable_groups(PairOutcomes& pairs, const Group& start, bool is_complete,
                                     std::size_t most) {
   std::set<Group> known{start};
   std::vector<Group> found{start};
-  const auto take = [&](Group group) {
-    if (is_complete) std::ranges::sort(group);
-    if (found.size() >= most || !known.insert(group).second) return;
-    found.push_back(std::move(group));
-  };
-  const auto interact = [&](const Group& group, std::size_t u, std::size_t v) {
-    for (const PairOutcome& outcome : pairs.outcomes(group[u], group[v])) {
-      Group after = group;
-      after[u] = outcome.u;
-      after[v] = outcome.v;
-      take(std::move(after));
-    }
-  };
   for (std::size_t next = 0; next < found.size() && found.size() < most; ++next) {
-    const Group group = found[next];
-    for (std::size_t u = 0; u < group.size(); ++u) {
-      for (std::size_t v = 0; v < group.size(); ++v) {
-        if (u != v && (is_complete || u < v)) interact(group, u, v);
-      }
-    }
+    for_each_next(pairs, Group(found[next]), is_complete, [&](Group group) {
+      if (found.size() >= most || !known.insert(group).second) return;
+      found.push_back(std::move(group));
+    });
   }
   return found;
 }
@@ -57,18 +60,9 @@ std::vector<Group> reachable_groups(PairOutcomes& pairs, const Group& start, boo
 // To how many others of its censuses the group goes in one interaction.
 std::uint64_t successors(PairOutcomes& pairs, const Group& group) {
   std::set<Group> found;
-  for (std::size_t u = 0; u < group.size(); ++u) {
-    for (std::size_t v = 0; v < group.size(); ++v) {
-      if (u == v) continue;
-      for (const PairOutcome& outcome : pairs.outcomes(group[u], group[v])) {
-        Group after = group;
-        after[u] = outcome.u;
-        after[v] = outcome.v;
-        std::ranges::sort(after);
-        if (after != group) found.insert(std::move(after));
-      }
-    }
-  }
+  for_each_next(pairs, group, true, [&](Group after) {
+    if (after != group) found.insert(std::move(after));
+  });
   return found.size();
 }
 
@@ -125,14 +119,6 @@ double count_censuses(const std::vector<Kind>& kinds) {
   return std::max(alone, (1 - slack) * std::exp(ln_all - (ln_divisions + ln_factorial(agents))));
 }
 
-// Like a random word for each number (the finalizer of SplitMix64).
-std::uint64_t word_of(std::uint64_t number) {
-  std::uint64_t word = (number + 1) * 0x9e3779b97f4a7c15u;
-  word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
-  word = (word ^ word >> 27) * 0x94d049bb133111ebu;
-  return word ^ word >> 31;
-}
-
 // The configurations of two groups together, which are independent of each other.
 class Unions {
  public:
@@ -172,7 +158,8 @@ class Unions {
     std::vector<Half> halves;
     for (const Group& group : groups) {
       Half half;
-      for (const StateNumber state : group) half.word += word_of(state);
+      for (const StateNumber state : group)
+        half.word += mixed((state + std::uint64_t{1}) * 0x9e3779b97f4a7c15u);
       half.successors = std::max<std::uint64_t>(1, successors(pairs_, group));
       halves.push_back(half);
     }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "conclave/base/mixed.hpp"
 #include "conclave/base/random.hpp"
 #include "conclave/model/message.hpp"
 #include "conclave/model/port_graph.hpp"
@@ -21,12 +22,9 @@ namespace conclave::network {
 // unrelated permutations. It stands for a random permutation that would take O(size) memory; it is
 // not one drawn uniformly from all, of which there are too many to name by a key.
 
-// A word that depends on all bits of both (the finalizer of SplitMix64, Steele et al. 2014).
+// A word that depends on all bits of both.
 constexpr std::uint64_t mixed(std::uint64_t key, std::uint64_t value) {
-  std::uint64_t word = key + 0x9e3779b97f4a7c15u * (value + 1);
-  word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
-  word = (word ^ word >> 27) * 0x94d049bb133111ebu;
-  return word ^ word >> 31;
+  return conclave::mixed(key + 0x9e3779b97f4a7c15u * (value + 1));
 }
 
 // A permutation that is computed, not stored.

@@ -45,9 +45,8 @@ struct Verdict {
 
 // Whether the target of the question, or else the file's stop condition, is reached with
 // probability 1 from its initial configuration, whatever n >= 2, and whether its properties hold
-// always. The same question gives the same
-// answer and the same certificate, byte by byte. Throws Error where the file is not supported, and
-// Interrupted.
+// always. The same question gives the same answer and the same certificate, byte by byte. Throws
+// Error where the file is not supported, and Interrupted.
 Verdict prove(const std::shared_ptr<const text::ProtocolText>& text,
               const text::CountsQuestion& question, Engine& engine,
               const ProgressCallback& progress);
